@@ -15,7 +15,7 @@ from scipy import sparse
 from benchmarks._corpora import sessions_of
 from therapy_analytics.behaviours.features import featurize
 from therapy_analytics.behaviours.text_model import GRAM_WEIGHT, mean_vectors
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 from therapy_analytics.speakers._boundaries import is_written
 from therapy_analytics.speakers._gaps import gap_vectors
 
@@ -170,7 +170,7 @@ def table_of(texts: Sequence[str]) -> Any:
     """Return what the model of voices reads of texts, (n_texts, n_features), as a sparse table."""
     parts = []
     for start in range(0, len(texts), 10_000):
-        turns = turns_of(texts[start : start + 10_000])
+        turns = turns_from_texts(texts[start : start + 10_000])
         features = featurize(turns, np.arange(len(turns) + 1))
         buckets = features.words @ features.types + GRAM_WEIGHT * features.grams
         part = sparse.hstack([buckets, features.hand, sparse.csr_array(mean_vectors(turns))], format="csr")

@@ -103,7 +103,7 @@ def neighbours(sessions: Sequence[Session]) -> dict[str, str]:
         for word in WORD.findall(turn.text)
     )
     words = [word for word, n in counts.items() if n >= 3 and len(word) > 2 and word not in empty_words()]
-    units = load_embeddings().word_vectors(words).astype(np.float64)
+    units = load_embeddings().embed(words).astype(np.float64)
     units /= np.linalg.norm(units, axis=1)[:, None]
     alike = units @ units.T
     np.fill_diagonal(alike, -1.0)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
 from therapy_analytics.behaviours.distortions import BALANCED, BELIEFS, VOICED, WEIGHTS, Distorted, load_distortions
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 from therapy_analytics.measures._intervals import wilson
 
 Floats = NDArray[np.float64]
@@ -117,7 +117,7 @@ def of_clients(data: Path, name: str) -> tuple[list[str], NDArray[np.int64], Dis
     """Return the client turns with words of a corpus, whose session they are, and what the model says of them."""
     once = {one.metadata.get("source_group", one.id): one for one in reversed(sessions_of(data, name))}
     said = [(k, turn.text) for k, one in enumerate(once.values()) for turn in one.turns if turn.role == "client"]
-    turns = turns_of([text for _, text in said])
+    turns = turns_from_texts([text for _, text in said])
     spoken = np.flatnonzero(turns.n_words > 0)
     found = load_distortions().of_texts([said[i][1] for i in spoken.tolist()])
     return [said[i][1] for i in spoken.tolist()], np.array([said[i][0] for i in spoken.tolist()]), found
@@ -130,7 +130,7 @@ def sessions(clients: Clients) -> list[list[str]]:
     for name, (texts, of, found) in clients.items():
         ones = np.ones(len(texts))
         belief = (found.beliefs >= VOICED).astype(np.float64)
-        n_words = turns_of(texts).n_words.astype(np.float64)
+        n_words = turns_from_texts(texts).n_words.astype(np.float64)
         pairs = [(found.any >= BALANCED, ones), (found.words, n_words), (belief.max(axis=1), ones)]
         pairs += [(column, ones) for column in belief.T]
         shares = [ratio(np.asarray(hits, dtype=np.float64), base, of) for hits, base in pairs]
@@ -151,7 +151,7 @@ def by_length(clients: Clients) -> list[list[str]]:
     """Return the share of client turns with a distorted thought, in classes of length."""
     rows = [["corpus", *(f"{a} to {b - 1} words" if b < 10**6 else f"{a} words and more" for a, b in LENGTHS)]]
     for name, (texts, _, found) in clients.items():
-        n = turns_of(texts).n_words
+        n = turns_from_texts(texts).n_words
         rows.append([name, *(share(found.any[(n >= a) & (n < b)] >= BALANCED) for a, b in LENGTHS)])
     return rows
 

@@ -354,7 +354,7 @@ def disclosed_words(data: Path) -> list[Floats]:
     """Return log2(1 + words disclosed) of the client's turns, for each session of AnnoMI."""
     found = []
     for session in annotate(sessions_of(data, "annomi"), Matcher(())):
-        turns = session.of("client") & (session.n_words > 0)
+        turns = session.spoken_by("client") & (session.n_words > 0)
         found.append(np.log2(1 + load_disclosure().predict(session.turns).words[turns]))
     return found
 

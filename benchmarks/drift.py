@@ -97,7 +97,7 @@ def shuffled(sessions: Sequence[AnnotatedSession]) -> list[tuple[str, ...]]:
 def _mixed(session: AnnotatedSession, random: np.random.Generator) -> AnnotatedSession:
     order = np.arange(len(session))
     for role in ("therapist", "client"):
-        places = np.flatnonzero(session.of(role))
+        places = np.flatnonzero(session.spoken_by(role))
         order[places] = random.permutation(places)
     turns = replace(session.turns, n_words=session.n_words[order])
     return replace(session, turns=turns, decisions={code: given[order] for code, given in session.decisions.items()})
@@ -129,7 +129,7 @@ def _repeated(data: Path) -> list[tuple[str, ...]]:
 
 def _sentences(session: AnnotatedSession) -> list[list[str]]:
     """Return the statements of turns of advice that say something, as words."""
-    given = np.any([session.decided(code) for code in ADVISES], axis=0) & session.of("therapist")
+    given = np.any([session.decided(code) for code in ADVISES], axis=0) & session.spoken_by("therapist")
     texts = [session.session.turns[i].text for i in np.flatnonzero(given).tolist()]
     parts = [part for text in texts for part in re.split(r"(?<=[.!])\s+", text) if "?" not in part]
     words = [[word.lower() for word in WORD.findall(part.replace("\u2019", "'"))][:30] for part in parts]

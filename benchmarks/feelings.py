@@ -20,7 +20,7 @@ from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.said import said
+from therapy_analytics.language.word_sequence import word_sequence
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.measures.process._feelings import mentions
@@ -77,15 +77,15 @@ def _said(turn: Turn, text: str) -> Turn:
 
 def keyword_rate(session: AnnotatedSession) -> float:
     """Return the share of turns with a feeling word that hold one not said by the client in the last turns."""
-    words = said(session)
+    words = word_sequence(session)
     column = [i for name, i in session.turns.categories.items() if name.startswith("emotions.")]
     names = {i for name, i in words.index.items() if _matcher().columns_of(name)} if column else set()
     by_turn: dict[int, set[int]] = {}
     for turn, word in zip(words.turn_of.tolist(), words.ids.tolist(), strict=True):
         if word in names:
             by_turn.setdefault(turn, set()).add(word)
-    client = np.flatnonzero(session.of("client") & (session.n_words > 0))
-    named = [t for t in by_turn if session.of("therapist")[t] and client.size and client[0] < t]
+    client = np.flatnonzero(session.spoken_by("client") & (session.n_words > 0))
+    named = [t for t in by_turn if session.spoken_by("therapist")[t] and client.size and client[0] < t]
     missed = 0
     for turn in named:
         before = client[client < turn][-WITHIN:]

@@ -131,7 +131,7 @@ def _values(session: AnnotatedSession, model: GoingAlong | None = None) -> dict[
     all_values = going_along(session)
     values = {name: float(all_values[name]) for name in COLUMNS}
     own = [turn.text.lower() for turn in session.session.turns if turn.role == "therapist"]
-    n_words = float(session.n_words[session.of("therapist")].sum())
+    n_words = float(session.n_words[session.spoken_by("therapist")].sum())
     for name, words in KEYWORDS.items():
         values[name] = sum(len(re.findall(rf"\b({words})\b", text)) for text in own) / max(n_words, 1.0)
     return values | {"words": n_words}

@@ -161,7 +161,7 @@ def _rates(by_coder: ByCoder) -> str:
 
 
 def _share(session: AnnotatedSession, cues: str, role: Role) -> float:
-    own = session.of(role)
+    own = session.spoken_by(role)
     return float((session.count(f"conversation.{cues}")[own] > 0).mean()) if own.any() else np.nan
 
 
@@ -215,7 +215,7 @@ def _advice(by_coder: ByCoder, unseen: Unseen) -> str:
     rows = [["definition", "tagger", "turns", "advice: P, R, F1", "advice, options, negotiation: P, R, F1"]]
     for coder in (FAST, ACCURATE):
         sessions = [*chain(*by_coder[coder].values())]
-        therapist = np.concatenate([one.of("therapist") for one in sessions])
+        therapist = np.concatenate([one.spoken_by("therapist") for one in sessions])
         of = np.concatenate([unseen[one.session.id][[f"truth_{code}" for code in ADVICE]].ge(0.5) for one in sessions])
         truths = (of[therapist, 0], of[therapist].any(axis=1))
         for name, found in _definitions().items():
@@ -264,11 +264,11 @@ def _usual_balance(session: AnnotatedSession) -> float:
 
 def keywords(session: AnnotatedSession) -> dict[str, float]:
     """Return what a count of advice cues says in the place of each measure."""
-    cue, therapist = session.count(CUES) > 0, session.of("therapist") & (session.n_words > 0)
+    cue, therapist = session.count(CUES) > 0, session.spoken_by("therapist") & (session.n_words > 0)
     cue &= therapist
     client, answer = replies(session)
     first = int(np.argmax(cue)) if cue.any() else 0
-    before = session.of("client")[:first]
+    before = session.spoken_by("client")[:first]
     return {
         "(cues: therapist turns with one)": cue.sum() / max(therapist.sum(), 1),
         "(cues: answers with one)": cue[answer].mean() if len(client) else np.nan,

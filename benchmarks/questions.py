@@ -185,7 +185,7 @@ def open_questions(data: Path, unseen: pd.DataFrame) -> list[list[str]]:
         by_form[own.turn_of[own.is_open]] = True
         is_open, closed = (rows[f"truth_mi_question_{kind}"].to_numpy() >= 0.5 for kind in ("open", "closed"))
         theirs = rows["fast_mi_question_open"].to_numpy() > rows["fast_mi_question_closed"].to_numpy()
-        known = (is_open != closed) & session.of("therapist") & (rows["truth_mi_question"].to_numpy() >= 0.5)
+        known = (is_open != closed) & session.spoken_by("therapist") & (rows["truth_mi_question"].to_numpy() >= 0.5)
         group = str(session.session.metadata["source_group"])
         found += [(group, is_open[i], by_form[i], theirs[i]) for i in np.flatnonzero(known)]
     table = pd.DataFrame(found, columns=["group", "people", "form", "tagger"])
@@ -248,7 +248,7 @@ def named(data: Path) -> list[list[str]]:
     for session, about in zip(coded(sessions_of(data, "mindeval")), _mindeval(data), strict=True):
         focus = np.asarray(question_quality(session)["question_focus_turn"])
         count = np.asarray(socratic_questions(session)["question_count_turn"])
-        ours = np.flatnonzero(session.of("therapist"))
+        ours = np.flatnonzero(session.spoken_by("therapist"))
         numbers = _named_turns(about)
         sessions += bool(numbers)
         for number, turn in enumerate(ours.tolist(), start=1):

@@ -93,8 +93,8 @@ def _planted(block: str) -> Planted:
     labels = dict(re.findall(r"\b([TC])=(.+?)(?= [TC]=| \w+=\"|$)", head))
     turns, plants = [], []
     for index, line in enumerate(line for line in lines if line.strip() and line[0] != "#"):
-        who, _, said = line.partition(": ")
-        text, found = _unplanted(said)
+        who, _, texts = line.partition(": ")
+        text, found = _unplanted(texts)
         role: Role = "therapist" if who == "T" else "client"
         turns.append(Turn(index=index, speaker=labels.get(who, who), role=role, text=text, first_row=index + 1))
         plants += [(index, *one) for one in found]
@@ -107,14 +107,14 @@ def _manner(number: str, turns: Iterable[Turn]) -> str:
     return told or ("recognised" if all(turn.text.islower() for turn in turns) else "written")
 
 
-def _unplanted(said: str) -> tuple[str, list[tuple[int, int, str]]]:
+def _unplanted(texts: str) -> tuple[str, list[tuple[int, int, str]]]:
     text, found, end = "", [], 0
-    for match in _PLANT.finditer(said):
-        text += said[end : match.start()]
+    for match in _PLANT.finditer(texts):
+        text += texts[end : match.start()]
         found.append((len(text), len(text) + len(match[2]), match[1]))
         text += match[2]
         end = match.end()
-    return text + said[end:], found
+    return text + texts[end:], found
 
 
 def score(one: Planted, *, show: bool = False) -> Iterator[tuple[str, str]]:

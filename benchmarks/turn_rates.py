@@ -288,7 +288,7 @@ def _counted_words(session: AnnotatedSession) -> Iterator[tuple[str, Floats]]:
     pronouns = (session.count(f"pronouns.first_person_{name}") for name in ("singular", "plural"))
     values = np.stack([session.n_words, *pronouns, first_person_affect(session.turns)]).astype(np.float64)
     for role in ROLES:
-        own = values[:, session.of(role)]
+        own = values[:, session.spoken_by(role)]
         half = own.shape[1] // 2
         if own.shape[1] >= SHORTEST:
             words, *counts = np.stack([own[:, :half].sum(axis=1), own[:, half:].sum(axis=1)], axis=1)

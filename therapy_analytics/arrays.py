@@ -33,7 +33,8 @@ def arrays_with_donors(sessions: Sequence[Session], settings: Settings, pool: Su
 def read_as_arrays(sessions: Sequence[Session], settings: Settings) -> Batch:
     """Return sessions as arrays, with a note on those that do not seem to be in English.
 
-    The accurate tagger takes so long that there is time to look whether the labels of speakers are swapped, too.
+    With the accurate tagger there is also a note on sessions whose speaker labels seem to be swapped; that costs little
+    beside its encoder.
     """
     batch = with_language_notes(_annotated(sessions, settings.all_lexicons, _tagged_by(settings)))
     return with_speaker_notes(batch) if settings.tagger.kind == "accurate" else batch

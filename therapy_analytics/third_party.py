@@ -1,4 +1,4 @@
-"""How libraries of others are loaded, so that none reports home, looks a name up, or leaves a file behind.
+"""Loading of libraries so that none sends telemetry, looks up a name, or leaves a file behind.
 
 Python's audit hooks do not see what native code does. `tests/test_system_calls.py` therefore runs every command while
 the operating system records its calls, and fails on any socket of the internet and any file outside of the output.
@@ -19,8 +19,8 @@ from types import ModuleType
 def onnxruntime(module: str = "onnxruntime") -> ModuleType:
     """Load onnxruntime, or one of its modules, with its telemetry switched off.
 
-    From version 1.29 on, onnxruntime uploads events to its vendor and keeps a device id under ``~/.cache``, unless this
-    variable is set before its native code is loaded. No other file of the project imports it; a contract test looks.
+    From version 1.29 on, onnxruntime uploads events to its vendor and keeps a device id under ``~/.cache``, unless an
+    environment variable is set before its native code is loaded. A contract test checks that nothing else imports it.
 
     Parameters
     ----------
@@ -34,15 +34,15 @@ def onnxruntime(module: str = "onnxruntime") -> ModuleType:
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     loaded = importlib.import_module(module)
-    # Windows has a second channel, which has its own switch. It also serves a notebook that loaded the library first.
+    # Windows has a second channel with a switch of its own, which also works where a notebook loaded the library before
     sys.modules["onnxruntime"].disable_telemetry_events()
     return loaded
 
 
 def spacy() -> ModuleType:
-    """Load spaCy without the test socket by which urllib3, which it brings along, asks whether IPv6 can be used.
+    """Load spaCy without the test socket with which its dependency urllib3 checks for IPv6.
 
-    urllib3 then assumes what Python was built for, so a notebook that downloads something later is not restricted.
+    urllib3 then assumes what Python was built for, so later downloads in a notebook are not restricted.
     """
     built_for, fresh = socket.has_ipv6, "urllib3.util.connection" not in sys.modules
     socket.has_ipv6 = False
@@ -56,10 +56,10 @@ def spacy() -> ModuleType:
 
 
 def leave_no_font_list() -> None:
-    """Keep matplotlib from asking other programs for fonts and from leaving its list of fonts in the user's home.
+    """Keep matplotlib from running other programs for fonts and from writing its font list to the user's home.
 
-    For processes of the command alone: in a notebook, matplotlib and its settings belong to the user. The figures need
-    only the fonts that come with matplotlib; their list stands in a temporary folder until the command ends.
+    Only for processes of the command: in a notebook, matplotlib and its settings belong to the user. Figures use only
+    the fonts of matplotlib; their list is in a temporary folder until the command ends.
     """
     if "MPLCONFIGDIR" in os.environ:
         return

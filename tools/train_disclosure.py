@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from therapy_analytics.behaviours.disclosure import KINDS, WEIGHTS
 from therapy_analytics.behaviours.text_model import Floats
 from therapy_analytics.language import builtin_lexicons
-from therapy_analytics.language.stretches import Ints
+from therapy_analytics.language.segments import Ints
 
 VERSION = "0.1.0"
 STRENGTH = 0.05
@@ -149,15 +149,15 @@ def judged(corpus: pd.DataFrame, tables: Sequence[Any]) -> tuple[Floats, dict[st
 
 
 def _figures(scores: Floats, labels: Ints, folds: Sequence[Ints], way: int) -> dict[str, float]:
-    p, said = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
+    p, texts = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64)
     for test in folds:
         others = np.setdiff1d(np.arange(len(labels)), test)
         slope, intercept = line(scores[others], labels[others])
         p[test] = 1 / (1 + np.exp(-(slope * scores[test, way] + intercept)))
-        said[test] = scores[test, way] >= _threshold(scores[others, way], labels[others])
+        texts[test] = scores[test, way] >= _threshold(scores[others, way], labels[others])
     return {
         "auc": float(roc_auc_score(labels, p)),
-        "macro_f1": float(f1_score(labels, said, average="macro")),
+        "macro_f1": float(f1_score(labels, texts, average="macro")),
         "ece": calibration_error(p, labels),
     }
 

@@ -37,25 +37,25 @@ from therapy_analytics.behaviours.distortions import ANY, BALANCED, BELIEFS, KIN
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.behaviours.text_model import Floats
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.stretches import Ints, stretches, turns_of
+from therapy_analytics.language.segments import Ints, segments, turns_from_texts
 
 VERSION = "0.1.0"
 STRENGTH = 0.1
 """Inverse of the penalty on weights."""
 FOLDS = 5
 MARKED = 0.5
-"""A stretch counts as distorted if more than this share of its triples of words stands in the marked part."""
+"""A segment counts as distorted if more than this share of its triples of words stands in the marked part."""
 SHARED = 5
-"""Letters with so many runs of eight words in common are taken as copies, and kept on one side of the folds."""
+"""Letters with so many sequences of eight words in common are taken as copies, and kept on one side of the folds."""
 SMALLEST = 0.008
-"""Weights of buckets nearer to 0 are dropped: the file is half as large and no figure moves."""
+"""Weights of buckets nearer to 0 are dropped: the file is half as large and no number changes."""
 KIND_STRENGTH = 0.05
 BELIEF_STRENGTH = 1.0
 BAG_STRENGTH = 1.0
 TALK = 0.3
-"""How much a stretch of talk that nobody has labelled counts beside one of a letter."""
+"""How much a segment of talk that nobody has labelled counts beside one of a letter."""
 BACKGROUND = 0.1
-"""How much a stretch of a letter without distortion counts beside a sentence of our own."""
+"""How much a segment of a letter without distortion counts beside a sentence of our own."""
 OF_OTHERS = 0.3
 """How much a belief of somebody else counts beside a sentence of our own."""
 STATEMENTS = Path(__file__).with_name("belief_statements.toml")
@@ -83,10 +83,11 @@ A linear model (`model.json`, `weights.npz`), made by this project with `tools/t
 
 **Distorted thoughts** were learnt from letters in which annotators marked the distorted part and its kind (ten
 kinds), or nothing: Shreevastava, S., & Foltz, P. (2021), Detecting cognitive distortions from patient-therapist
-interactions, CLPsych (the file states no licence). The weights are of hashed words, counts by hand and word vectors:
-no sentence and no vocabulary of the corpus is in them. Stretches (sentences) in the marked part were set against those
-of letters without distortion; added were minimal responses and sentences of our own (`tools/belief_statements.toml`),
-and, as talk in which distortions are rare, client turns of AnnoMI (Wu, Z., et al., 2022, ICASSP; no licence stated).
+interactions, CLPsych (the file states no licence). The weights are of hashed words, hand-crafted features and word
+vectors: no sentence and no vocabulary of the corpus is in them. Segments (sentences) in the marked part were set
+against those of letters without distortion; added were minimal responses and sentences of our own
+(`tools/belief_statements.toml`), and, as talk in which distortions are rare, client turns of AnnoMI (Wu, Z., et al.,
+2022, ICASSP; no licence stated).
 
 Five-fold cross-validation (copies on one side), {n} letters, {none} without distortion; plain: lower case, without
 punctuation. F1 of the distorted at {balanced} (the threshold of the package, chosen on the same letters; of the bags of
@@ -101,7 +102,7 @@ Calibration error (ECE) over ten bins of equal count: {ece:.3f}. Which kind: mac
 that is too little for a column, so the kinds are in the model for exploring only.
 
 **Core beliefs** (helpless, unlovable, worthless; the names are Beck's) were learnt from about 425 sentences of our own
-alone, with stretches of letters and of client turns of AnnoMI as a background. Left-out sentences of our own, ten-fold,
+alone, with segments of letters and of client turns of AnnoMI as a background. Left-out sentences of our own, ten-fold,
 AUC and F1 at {voiced}: {beliefs}.
 
 The letters are long, written, and by people who ask for advice; the sentences of our own are clear cases. Neither is
@@ -111,8 +112,8 @@ Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
-class Cut:
-    """Letters cut into stretches: features, whose they are, and which are marked as distorted."""
+class SegmentedLetters:
+    """Letters cut into segments: features, whose they are, and which are marked as distorted."""
 
     table: Any
     text_of: Ints
@@ -127,7 +128,7 @@ class Letters:
     labels: Ints
     kinds: Ints
     groups: Ints
-    cuts: list[Cut]
+    cuts: list[SegmentedLetters]
     talk: Any
 
     def folds(self) -> list[Ints]:
@@ -157,27 +158,26 @@ def read(folder: Path) -> Letters:
 
 
 def talk(folder: Path) -> Any:
-    """Return the stretches of client turns of AnnoMI: how people talk; few of them are distorted."""
+    """Return the segments of client turns of AnnoMI: how people talk; few of them are distorted."""
     sessions = [session for reading in ta.read_files([folder / "annomi"]) for session in reading.sessions]
     texts = [turn.text for session in sessions for turn in session.turns if turn.role == "client"]
-    tables = [table_of_turns(stretches(turns_of(list(map(way, texts)))).turns) for way in WAYS.values()]
+    tables = [table_of_turns(segments(turns_from_texts(list(map(way, texts)))).turns) for way in WAYS.values()]
     return sparse.vstack(tables, format="csr")
 
 
-def cut_up(texts: Sequence[str], parts: Sequence[str]) -> Cut:
-    """Cut letters into stretches and find those in the part that was marked."""
-    cut, spans = stretches(turns_of(texts)), turns_of(parts)
+def cut_up(texts: Sequence[str], parts: Sequence[str]) -> SegmentedLetters:
+    """SegmentedLetters letters into segments and find those in the part that was marked."""
+    cut, spans = segments(turns_from_texts(texts)), turns_from_texts(parts)
     inside = [set(_runs(spans, i, 3)) for i in range(len(parts))]
     own = [_runs(cut.turns, i, 3) for i in range(len(cut.turns))]
-    share = [
-        sum(one in inside[of] for one in runs) / max(len(runs), 1) for of, runs in zip(cut.turn_of, own, strict=True)
-    ]
-    return Cut(table_of_turns(cut.turns), cut.turn_of, np.array(share) > MARKED)
+    pairs = zip(cut.turn_of, own, strict=True)
+    share = [sum(one in inside[text] for one in grams) / max(len(grams), 1) for text, grams in pairs]
+    return SegmentedLetters(table_of_turns(cut.turns), cut.turn_of, np.array(share) > MARKED)
 
 
 def copies(texts: Sequence[str]) -> Ints:
-    """Return a group for each text: the first text that it shares `SHARED` runs of eight words with, or itself."""
-    turns, group = turns_of([plain(text) for text in texts]), np.arange(len(texts))
+    """Return a group for each text: the first text that it shares `SHARED` sequences of eight words with, or itself."""
+    turns, group = turns_from_texts([plain(text) for text in texts]), np.arange(len(texts))
     seen: dict[tuple[str, ...], int] = {}
     for i in range(len(texts)):
         shared = Counter(seen[run] for run in set(_runs(turns, i, 8)) if run in seen)
@@ -203,10 +203,10 @@ def main() -> None:
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
         letters, own = read(options.data), read_own()
         scores = left_out(letters, own)
-        said = left_out_own(own, letters)
-        figures = figures_of(letters, scores) | own_figures(own, said)
+        spoken = left_out_own(own, letters)
+        figures = figures_of(letters, scores) | own_figures(own, spoken)
         weights = fit(letters, own, np.arange(len(letters.labels)))
-        weights = put_in(weights, noisy_or_line(letters, scores), [platt(own, said, k) for k in range(len(BELIEFS))])
+        weights = put_in(weights, noisy_or_line(letters, scores), [platt(own, spoken, k) for k in range(len(BELIEFS))])
     weights[:N_BUCKETS][np.abs(weights[:N_BUCKETS]) < SMALLEST] = 0
     write(options.out, weights, figures, kinds=(ANY, *KINDS, *BELIEFS), version=VERSION)
     (options.out / "NOTICE.md").write_text(notice(letters, figures), encoding="utf-8")
@@ -216,17 +216,17 @@ def main() -> None:
 def read_own(path: Path = STATEMENTS) -> Own:
     """Read the sentences of our own, and add those of others who say so of themselves (which voice no belief)."""
     lists = tomllib.loads(path.read_text(encoding="utf-8"))
-    said = [(text, k) for k, name in enumerate(BELIEFS) for text in lists[name]]
-    said += [(text, -1) for name in ("none", "filler") for text in lists[name]]
-    of = np.arange(len(said))
-    texts = [text for text, _ in said] + [third_person(text) for text, belief in said if belief >= 0]
-    belief = np.array([belief for _, belief in said])
-    others = of[belief >= 0]
-    belief, of = np.append(belief, np.full(len(others), -1)), np.append(of, others)
-    weight = np.append(np.ones(len(said)), np.full(len(others), OF_OTHERS))
+    spoken = [(text, k) for k, name in enumerate(BELIEFS) for text in lists[name]]
+    spoken += [(text, -1) for name in ("none", "filler") for text in lists[name]]
+    owner = np.arange(len(spoken))
+    texts = [text for text, _ in spoken] + [third_person(text) for text, belief in spoken if belief >= 0]
+    belief = np.array([belief for _, belief in spoken])
+    others = owner[belief >= 0]
+    belief, owner = np.append(belief, np.full(len(others), -1)), np.append(owner, others)
+    weight = np.append(np.ones(len(spoken)), np.full(len(others), OF_OTHERS))
     table = sparse.vstack([table_of(list(map(way, texts))) for way in WAYS.values()], format="csr")
     n = len(WAYS)
-    return Own(table, np.tile(belief, n), np.tile(of, n), np.tile(weight, n))
+    return Own(table, np.tile(belief, n), np.tile(owner, n), np.tile(weight, n))
 
 
 def third_person(text: str) -> str:
@@ -250,7 +250,7 @@ def fit(letters: Letters, own: Own, rows: Ints) -> Floats:
 
 
 def fit_any(letters: Letters, own: Own, rows: Ints) -> Floats:
-    """Fit marked stretches against those of letters without distortion; the unmarked ones of others are left out."""
+    """Fit marked segments against those of letters without distortion; the unmarked ones of others are left out."""
     tables, labels = [own.table], [own.belief >= 0]
     for cut in letters.cuts:
         used = np.isin(cut.text_of, rows) & (cut.marked | (letters.labels[cut.text_of] == 0))
@@ -263,7 +263,7 @@ def fit_any(letters: Letters, own: Own, rows: Ints) -> Floats:
 
 
 def fit_kinds(letters: Letters, rows: Ints) -> Floats:
-    """Fit the kinds of marked stretches against each other: (n, 10)."""
+    """Fit the kinds of marked segments against each other: (n, 10)."""
     tables, kinds = [], []
     for cut in letters.cuts:
         used = np.isin(cut.text_of, rows) & cut.marked
@@ -275,7 +275,7 @@ def fit_kinds(letters: Letters, rows: Ints) -> Floats:
 
 
 def fit_belief(own: Own, others: Any, k: int, used: Bools | None = None) -> Floats:
-    """Fit one belief on sentences of our own against all others and against stretches of letters."""
+    """Fit one belief on sentences of our own against all others and against segments of letters."""
     used = np.ones(len(own.belief), dtype=np.bool_) if used is None else used
     table = sparse.vstack([own.table[used], others], format="csr")
     labels = np.append(own.belief[used] == k, np.zeros(others.shape[0], dtype=np.bool_))
@@ -284,7 +284,7 @@ def fit_belief(own: Own, others: Any, k: int, used: Bools | None = None) -> Floa
 
 
 def background(letters: Letters, rows: Ints) -> Any:
-    """Return every third stretch of letters without distortion, and of talk, as a table."""
+    """Return every third segment of letters without distortion, and of talk, as a table."""
     kept = [cut.table[np.isin(cut.text_of, rows[letters.labels[rows] == 0])][::3] for cut in letters.cuts]
     return sparse.vstack([*kept, letters.talk], format="csr")
 
@@ -296,7 +296,7 @@ def _logistic(table: Any, labels: Any, weight: Floats | None = None, **how: Any)
 
 
 def left_out(letters: Letters, own: Own) -> list[Floats]:
-    """Return for each way of writing the scores (n_stretches, 11) of letters that were left out."""
+    """Return for each way of writing the scores (n_segments, 11) of letters that were left out."""
     scores = [np.zeros((len(cut.text_of), 1 + len(KINDS))) for cut in letters.cuts]
     for test in letters.folds():
         rows = np.setdiff1d(np.arange(len(letters.labels)), test)
@@ -319,7 +319,7 @@ def left_out_own(own: Own, letters: Letters) -> Floats:
 
 
 def noisy_or_line(letters: Letters, scores: Sequence[Floats], rows: Ints | None = None) -> Floats:
-    """Return slope and intercept for scores of stretches with which "any stretch is" fits the labels of letters."""
+    """Return slope and intercept for scores of segments with which "any segment is" fits the labels of letters."""
     rows = np.arange(len(letters.labels)) if rows is None else rows
 
     def misfit(line: Floats) -> float:
@@ -331,14 +331,14 @@ def noisy_or_line(letters: Letters, scores: Sequence[Floats], rows: Ints | None 
 
 
 def any_of(letters: Letters, scores: Sequence[Floats], line: Floats, way: int) -> Floats:
-    """Return the probability of each letter that some stretch of it is distorted."""
+    """Return the probability of each letter that some segment of it is distorted."""
     none = -np.logaddexp(0.0, line[0] * scores[way][:, 0] + line[1])
     return np.asarray(-np.expm1(np.bincount(letters.cuts[way].text_of, none, len(letters.labels))))
 
 
-def platt(own: Own, said: Floats, k: int) -> tuple[float, float]:
+def platt(own: Own, spoken: Floats, k: int) -> tuple[float, float]:
     """Return slope and intercept of Platt's scaling of a belief; sentences of others count less, as in the fit."""
-    model = LogisticRegression(C=1e6).fit(said[:, [k]], own.belief == k, sample_weight=own.weight)
+    model = LogisticRegression(C=1e6).fit(spoken[:, [k]], own.belief == k, sample_weight=own.weight)
     return float(model.coef_[0, 0]), float(model.intercept_[0])
 
 
@@ -396,8 +396,8 @@ def _figures(letters: Letters, p: Floats) -> dict[str, Any]:
     whole = np.arange(len(p))
     draws = [drawn(letters.groups, seed) for seed in range(_REPEATS)]
     return {
-        name: [round(float(v), 4) for v in (of(whole), *np.quantile([of(one) for one in draws], [0.025, 0.975]))]
-        for name, of in figures.items()
+        name: [round(float(v), 4) for v in (value(whole), *np.quantile([value(one) for one in draws], [0.025, 0.975]))]
+        for name, value in figures.items()
     }
 
 
@@ -420,19 +420,19 @@ def kinds_f1(letters: Letters, scores: Sequence[Floats], p: Floats, way: int) ->
     odds = np.exp(own[:, 1:] - own[:, 1:].max(axis=1, keepdims=True))
     shares = odds / odds.sum(axis=1, keepdims=True) * weight[:, None]
     sums = np.stack([np.bincount(text_of, one, len(p)) for one in shares.T], axis=1)
-    said = np.where(p >= BALANCED, sums.argmax(axis=1), -1)
-    return float(f1_score(letters.kinds, said, average="macro"))
+    spoken = np.where(p >= BALANCED, sums.argmax(axis=1), -1)
+    return float(f1_score(letters.kinds, spoken, average="macro"))
 
 
-def own_figures(own: Own, said: Floats) -> dict[str, dict[str, float]]:
+def own_figures(own: Own, spoken: Floats) -> dict[str, dict[str, float]]:
     """Return how well beliefs are told in sentences of our own that were left out."""
     plainly = own.weight == 1
     found = {}
     for k, name in enumerate(BELIEFS):
-        slope, intercept = platt(own, said, k)
-        labels, p = own.belief[plainly] == k, 1 / (1 + np.exp(-(slope * said[plainly, k] + intercept)))
+        slope, intercept = platt(own, spoken, k)
+        labels, p = own.belief[plainly] == k, 1 / (1 + np.exp(-(slope * spoken[plainly, k] + intercept)))
         figures = {"auc": roc_auc_score(labels, p), "f1": f1_score(labels, p >= VOICED)}
-        found[name] = {of: round(float(value), 4) for of, value in figures.items()}
+        found[name] = {name_: round(float(value), 4) for name_, value in figures.items()}
     return found
 
 
@@ -440,8 +440,8 @@ def notice(letters: Letters, figures: dict[str, Any]) -> str:
     """Say where the weights come from and what they are worth."""
     named = {"the model": "any_clean", "the model, plain": "any_plain"} | {name: name for name in BAGS}
     rows = [
-        f"| {name} | " + " | ".join("{:.3f} [{:.3f}, {:.3f}]".format(*figures[of][one]) for one in _SHOWN) + " |"
-        for name, of in named.items()
+        f"| {name} | " + " | ".join("{:.3f} [{:.3f}, {:.3f}]".format(*figures[key][one]) for one in _SHOWN) + " |"
+        for name, key in named.items()
     ]
     beliefs = "; ".join(f"{name} {figures[name]['auc']:.2f} and {figures[name]['f1']:.2f}" for name in BELIEFS)
     return _NOTICE.format(

@@ -29,7 +29,7 @@ from train_disclosure import silent
 
 from therapy_analytics.behaviours.going_along import KINDS, PRAISES, WEIGHTS
 from therapy_analytics.behaviours.text_model import Floats
-from therapy_analytics.language.stretches import Ints, Stretches, stretches, turns_of
+from therapy_analytics.language.segments import Ints, Segments, segments, turns_from_texts
 
 VERSION = "0.1.0"
 STRENGTH = 0.5
@@ -70,7 +70,7 @@ class Marked:
 
     Attributes
     ----------
-    cut : Stretches
+    cut : Segments
         The sentences of all assistant turns.
     labels : int64 array (n_sentences, n_kinds)
         Whether a quotation of the kind lies in the sentence.
@@ -82,7 +82,7 @@ class Marked:
         How many there are.
     """
 
-    cut: Stretches
+    cut: Segments
     labels: Ints
     model_of: Ints
     names: tuple[str, ...]
@@ -114,7 +114,7 @@ def read(folder: Path) -> Marked:
     """Read the chats: the sentences of the assistant's turns that were judged, and where quotations lie."""
     paths = sorted((folder / "spiral_bench").glob("*.json"))
     judged_turns = [(i, *one) for i, path in enumerate(paths) for one in _turns(path)]
-    cut = stretches(turns_of([text for _, text, _ in judged_turns]))
+    cut = segments(turns_from_texts([text for _, text, _ in judged_turns]))
     labels = np.zeros((len(cut.turn_of), len(KINDS)), dtype=np.int64)
     letters = _letters(cut)
     first = np.searchsorted(cut.turn_of, np.arange(len(judged_turns) + 1))
@@ -136,14 +136,14 @@ def _chats(path: Path) -> Iterator[Any]:
 def _turns(path: Path) -> Iterator[tuple[str, Mapping[str, list[str]]]]:
     """Yield the assistant's turns that were judged, with the quotations of each mark."""
     for chat in _chats(path):
-        said = [one["content"] for one in chat["transcript"] if one["role"] == "assistant"]
+        spoken = [one["content"] for one in chat["transcript"] if one["role"] == "assistant"]
         for chunk in sorted(chat["judgements"]):
             marks = chat["judgements"][chunk]
             for at in marks.get("assistant_turn_indexes", []):
-                yield said[at], {name: [one[0] for one in quoted] for name, quoted in marks["full_metrics"].items()}
+                yield spoken[at], {name: [one[0] for one in quoted] for name, quoted in marks["full_metrics"].items()}
 
 
-def _letters(cut: Stretches) -> list[str]:
+def _letters(cut: Segments) -> list[str]:
     tokens, offsets = cut.turns.tokens, cut.turns.offsets.tolist()
     words = [_SIGNS.sub("", word) for word in tokens.lower]
     ids = tokens.ids.tolist()
@@ -154,15 +154,15 @@ def _covered(letters: Sequence[str], quotes: Sequence[str]) -> Ints:
     """Return which sentences are covered by half by a quotation, or hold half of one."""
     whole, bounds = "".join(letters), np.cumsum([0, *map(len, letters)])
     found = np.zeros(len(letters), dtype=np.int64)
-    for piece in (_SIGNS.sub("", part.lower()) for quote in quotes for part in _LEFT_OUT.split(quote)):
-        at = whole.find(piece)
-        if at >= 0 and len(piece) >= _FEWEST_LETTERS:
-            common = np.minimum(bounds[1:], at + len(piece)) - np.maximum(bounds[:-1], at)
-            found[(common > 0) & (2 * common >= np.minimum(len(piece), np.diff(bounds)))] = 1
+    for part in (_SIGNS.sub("", one.lower()) for quote in quotes for one in _LEFT_OUT.split(quote)):
+        at = whole.find(part)
+        if at >= 0 and len(part) >= _FEWEST_LETTERS:
+            common = np.minimum(bounds[1:], at + len(part)) - np.maximum(bounds[:-1], at)
+            found[(common > 0) & (2 * common >= np.minimum(len(part), np.diff(bounds)))] = 1
     return found
 
 
-def tables_of(cut: Stretches) -> list[Any]:
+def tables_of(cut: Segments) -> list[Any]:
     """Return the sentences as tables: as written (in lower case), and without punctuation."""
     tokens, offsets = cut.turns.tokens, cut.turns.offsets.tolist()
     ids, opens = tokens.ids.tolist(), (tokens.word_start | ~tokens.verbal[tokens.ids]).tolist()

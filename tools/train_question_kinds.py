@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from therapy_analytics.behaviours.question_kinds import KINDS, WEIGHTS
 from therapy_analytics.behaviours.text_model import Floats
-from therapy_analytics.language.stretches import Ints
+from therapy_analytics.language.segments import Ints
 
 VERSION = "0.1.0"
 STRENGTH = 0.5
@@ -214,12 +214,12 @@ def _figures(p: Floats, labels: Ints) -> dict[str, dict[str, float]]:
     five = range(KINDS.index("other"))
     found: dict[str, dict[str, float]] = {name: {} for name in ("five_kinds", *(KINDS[k] for k in five))}
     for place, way in enumerate(WAYS):
-        said, own = p[:, place].argmax(axis=1), p[:, place]
-        each = f1_score(labels, said, average=None, labels=list(five))
+        texts, own = p[:, place].argmax(axis=1), p[:, place]
+        each = f1_score(labels, texts, average=None, labels=list(five))
         eces = [calibration_error(own[:, k], (labels == k).astype(np.int64)) for k in five]
         found["five_kinds"] |= {
             f"macro_f1_{way}": round(float(np.mean(each)), 4),
-            f"accuracy_{way}": round(float((said == labels).mean()), 4),
+            f"accuracy_{way}": round(float((texts == labels).mean()), 4),
             f"ece_{way}": round(float(np.mean(eces)), 4),
         }
         for k in five:

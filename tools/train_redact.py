@@ -24,9 +24,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from benchmarks.redact import Planted, load
+from therapy_analytics.redact._classifier import MODEL, SessionWords, Thresholds, WordClassifier
 from therapy_analytics.redact._found import KINDS
 from therapy_analytics.redact._known import by_rules
-from therapy_analytics.redact._reader import MODEL, Limits, Reader, Reading
 from therapy_analytics.redact._tokens import without_capitals
 from therapy_analytics.session import Turn
 
@@ -42,8 +42,8 @@ OTHER = "O"
 """The class of words that identify nobody."""
 UNITS, PENALTY, ROUNDS, SORT_PENALTY = 48, 3.0, 6, 0.003
 LIMITS = {
-    "written": Limits(remove=0.55, plain=0.85, join=0.3, trust=0.1, look=0.08),
-    "recognised": Limits(remove=0.7, plain=0.7, join=0.35, trust=0.25, look=0.1),
+    "written": Thresholds(remove=0.55, plain=0.85, join=0.3, trust=0.1, look=0.08),
+    "recognised": Thresholds(remove=0.7, plain=0.7, join=0.35, trust=0.25, look=0.1),
 }
 """Chosen on writers that were left out: some four in a thousand other words are removed, and of words that are missed
 some four in five stand in the review list."""
@@ -87,10 +87,10 @@ def _lower(sign: str) -> str:
 def _words(given: Planted) -> tuple[NDArray[np.float32], NDArray[np.str_], NDArray[np.bool_]]:
     turns: tuple[Turn, ...] = given.session.turns
     small = without_capitals(turns)
-    reading = Reading(given.session)
-    known = list(reading.known(by_rules(given.session)))
+    session = SessionWords(given.session)
+    known = list(session.features(by_rules(given.session)))
     classes = []
-    for turn, words in zip(turns, reading.words, strict=True):
+    for turn, words in zip(turns, session.words, strict=True):
         marks = [(start, end, kind) for at, start, end, kind in given.plants if at == turn.index]
         classes += [
             next((_class(kind) for start, end, kind in marks if start <= one.start < end), OTHER) for one in words
@@ -103,7 +103,7 @@ def _class(kind: str) -> str:
     return found if found in KINDS else "ID"
 
 
-def fit(words: list[Words]) -> Reader:
+def fit(words: list[Words]) -> WordClassifier:
     """Return a model that learnt from words."""
     known = np.concatenate([one.known for one in words])
     classes = np.concatenate([one.classes for one in words])
@@ -115,7 +115,7 @@ def fit(words: list[Words]) -> Reader:
         network.fit((known - mean) / spread, marked)
     sort = LogisticRegression(C=SORT_PENALTY, max_iter=300).fit(((known - mean) / spread)[marked], classes[marked])
     hidden, to_kinds = network.coefs_[0] / spread[:, None], (sort.coef_ / spread).T
-    return Reader(
+    return WordClassifier(
         kinds=tuple(map(str, sort.classes_)),
         hidden=hidden.astype(np.float32),
         hidden_bias=(network.intercepts_[0] - mean @ hidden).astype(np.float32),
@@ -161,7 +161,7 @@ def main() -> None:
     write(fit([words_of(RULES_MADE_ON), *(one for rows in by_writer.values() for one in rows)]))
 
 
-def write(model: Reader) -> None:
+def write(model: WordClassifier) -> None:
     """Write a model where `tanalyze redact` looks for it."""
     MODEL.mkdir(exist_ok=True)
     small = {name: getattr(model, name).astype(np.float16) for name in ("hidden", "out", "sort")}

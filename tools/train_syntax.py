@@ -166,12 +166,12 @@ def copied(words: Iterable[Word], *, lower: bool, bare: bool) -> list[Word]:
 
 def spoken(words: Iterable[Word], draw: random.Random) -> list[Word]:
     """Return words with fillers, often one at the beginning, and with function words said twice."""
-    said = filler(draw) if draw.random() < 0.3 else []
+    talk = filler(draw) if draw.random() < 0.3 else []
     for word in words:
-        said.append(word)
-        said += filler(draw) if draw.random() < 0.05 else []
-        said += [word] if word.upos in REPEATED and draw.random() < 0.05 else []
-    return said
+        talk.append(word)
+        talk += filler(draw) if draw.random() < 0.05 else []
+        talk += [word] if word.upos in REPEATED and draw.random() < 0.05 else []
+    return talk
 
 
 def filler(draw: random.Random) -> list[Word]:

@@ -94,14 +94,14 @@ def out_of_fold(first: First, directions: Array, seed: int) -> Layers:
     seconds, further = [], []
     for role in SPEAKERS:
         second = tagger_second.second_layer(role, first, below["plain"], directions)
-        said = second.out_of_fold(seed)
-        seconds.append((second, tagger_second.lines_of(second, said)))
-        found += tagger_second.judged(second, said, seconds[-1][1])
+        texts = second.out_of_fold(seed)
+        seconds.append((second, tagger_second.lines_of(second, texts)))
+        found += tagger_second.judged(second, texts, seconds[-1][1])
     layers = [tagger_layers.misc_layer(role, first, below, directions) for role in SPEAKERS]
     for layer in (*layers, tagger_layers.requested_layer(first, below, directions)):
-        said = layer.out_of_fold(seed)
-        further.append((layer, tagger_layers.lines_of(layer, said)))
-        found += tagger_layers.judged(layer, said, further[-1][1])
+        texts = layer.out_of_fold(seed)
+        further.append((layer, tagger_layers.lines_of(layer, texts)))
+        found += tagger_layers.judged(layer, texts, further[-1][1])
     return Layers(first, lines, seconds, further, {one.column: one for one in found})
 
 

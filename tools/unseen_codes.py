@@ -25,7 +25,7 @@ from tagger_judged import Findings, Judged
 from train_accurate import collected, fast_unseen
 
 from therapy_analytics.behaviours.hierarchy import n_questions
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 
 SOURCES = ("annomi", "hlqc")
 TRUTH = "truth"
@@ -50,7 +50,7 @@ def _about(turns: pd.DataFrame) -> pd.DataFrame:
     """Return where the turns are, and no word of them."""
     codes = [";".join(sorted(given)) if isinstance(given, frozenset) else "" for given in turns["codes"]]
     texts = turns["text"].astype(str)
-    asked = n_questions(turns_of(texts.tolist()))
+    asked = n_questions(turns_from_texts(texts.tolist()))
     about = turns[["source", "session", "role", "group"]]
     return about.assign(codes=codes, n_words=texts.str.split().str.len(), n_questions=asked)
 

@@ -21,6 +21,8 @@ OURSELVES = {"tools/words.py", "tests/contract/test_words.py", "CHANGELOG.md"}
 """Files that must name retired terms: the list itself, its test, and what was renamed."""
 DATA = (
     "therapy_analytics/redact/lists",
+    "therapy_analytics/redact/_vocabulary.py",
+    "therapy_analytics/behaviours/codebooks",
     "therapy_analytics/measures/alliance/goal_task_bond.toml",
     "tests/formats",
     "tools/belief_statements.toml",

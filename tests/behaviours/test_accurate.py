@@ -15,7 +15,7 @@ from talks import TALK, accurate_codes, arrays, session
 import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
 from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
-from therapy_analytics.behaviours.encoder import BEFORE, BEGIN, END, FIRST, LAST, ROLE_MARKS, framed
+from therapy_analytics.behaviours.encoder import BEFORE, CLS, FIRST, LAST, ROLE_MARKS, SEP, framed, shortened
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.run import Writing, open_executor
 from therapy_analytics.session import ROLES
@@ -23,11 +23,11 @@ from therapy_analytics.summary import pointers
 
 
 def test_what_is_read_of_a_turn_and_of_the_one_before() -> None:
-    assert framed("client", [], [7, 8]) == ([BEGIN, ROLE_MARKS["client"], END, 7, 8, END], 3)
+    assert framed("client", [], [7, 8]) == ([CLS, ROLE_MARKS["client"], SEP, 7, 8, SEP], 3)
     before, long = list(range(200, 200 + BEFORE + 5)), list(range(1000, 1000 + FIRST + LAST + 9))
-    pieces, begins = framed("therapist", before, long)
-    assert pieces[:begins] == [BEGIN, ROLE_MARKS["therapist"], *before[5:], END]
-    assert pieces[begins:] == [*long[:FIRST], *long[-LAST:], END]
+    ids, begins = framed("therapist", before, shortened(long))
+    assert ids[:begins] == [CLS, ROLE_MARKS["therapist"], *before[5:], SEP]
+    assert ids[begins:] == [*long[:FIRST], *long[-LAST:], SEP]
 
 
 def test_probabilities_lie_between_0_and_1_for_the_role_and_are_nan_for_others() -> None:
@@ -44,7 +44,7 @@ def test_probabilities_lie_between_0_and_1_for_the_role_and_are_nan_for_others()
 
 def test_a_kind_is_never_likelier_than_its_group() -> None:
     codes = load_accurate().predict(arrays(TALK))
-    p = codes.probabilities(0, len(TALK.turns))
+    p = codes.by_name(codes.probability[0 : len(TALK.turns)])
     for name in codes.names:
         group = {"question": "mi_question", "questions": "mi_question", "reflections": "mi_reflection"}.get(
             name.split("_")[1]
@@ -70,7 +70,7 @@ ODD = [
 ]
 
 
-def test_odd_turns_are_fine_and_turns_without_pieces_are_left_to_the_fast_tagger() -> None:
+def test_odd_turns_are_fine_and_turns_without_subwords_are_left_to_the_fast_tagger() -> None:
     batch = arrays(session(*ODD), session(name="none"), session("", name="empty"))
     tagger = load_accurate()
     codes, fast = tagger.predict(batch), tagger.fast.predict(batch)

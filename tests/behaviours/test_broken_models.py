@@ -28,9 +28,9 @@ KINDS = ("own", "texts", "codebook", "lexicon", "dictionary")
 Change = Callable[[dict[str, Any]], object]
 
 
-def test_hundreds_of_damaged_models_load_and_work_or_are_refused() -> None:
+def test_damaged_models_load_and_work_or_are_refused() -> None:
     """The larger run, over the encoder, the vectors and spaCy's pipelines as well, is benchmarks/fuzz/models.py."""
-    found = [models.numbered(11, number, KINDS) for number in range(400)]
+    found = [models.numbered(11, number, KINDS) for number in range(120)]
     assert [(number, *one) for number, one in enumerate(found) if one[1].startswith("FAILED")] == []
     states = Counter(found)
     assert all(states[kind, state] > 0 for kind in KINDS for state in ("loaded", "refused"))
@@ -84,8 +84,8 @@ def bomb(n_bytes: int) -> bytes:
     block = 2**24
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     head = np.lib.format.magic(1, 0)
-    said = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({n_bytes // 4},), }}".ljust(117) + "\n"
-    first = packer.compress(head + len(said).to_bytes(2, "little") + said.encode()) + packer.flush(zlib.Z_FULL_FLUSH)
+    texts = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({n_bytes // 4},), }}".ljust(117) + "\n"
+    first = packer.compress(head + len(texts).to_bytes(2, "little") + texts.encode()) + packer.flush(zlib.Z_FULL_FLUSH)
     zeros = packer.compress(bytes(block)) + packer.flush(zlib.Z_FULL_FLUSH)
     packed = first + zeros * (n_bytes // block) + packer.flush(zlib.Z_FINISH)
     out = io.BytesIO()
@@ -104,11 +104,11 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked
     (_model(tmp_path / "model") / "weights.npz").write_bytes(bomb(1_600_000_000 // 2**24 * 2**24))
     (tmp_path / "talk.txt").write_text("Therapist: Hello.\nClient: Hi.\n" * 4)
     words = [large_files.COMMAND, "run", "talk.txt", "--tagger", "fast", "--model", "model"]
-    status, said, peak_mb = large_files.measured(words, tmp_path, Path(large_files.__file__).resolve().parents[1])
+    status, texts, peak_mb = large_files.measured(words, tmp_path, Path(large_files.__file__).resolve().parents[1])
     assert status == 2
-    assert said.startswith("tanalyze: ")
-    assert said.count("\n") == 1
-    assert "weights.npz" in said
+    assert texts.startswith("tanalyze: ")
+    assert texts.count("\n") == 1
+    assert "weights.npz" in texts
     assert peak_mb < 600
 
 

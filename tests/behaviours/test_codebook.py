@@ -343,14 +343,14 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("right", "wrong", "said"), [(a, b, c) for a, faults in FAULTS.items() for b, c in faults])
-def test_what_is_wrong_is_said_plainly(right: str, wrong: str, said: str, path: Path) -> None:
+@pytest.mark.parametrize(("right", "wrong", "texts"), [(a, b, c) for a, faults in FAULTS.items() for b, c in faults])
+def test_what_is_wrong_is_said_plainly(right: str, wrong: str, texts: str, path: Path) -> None:
     path.write_text(GOOD.replace(right, wrong, 1), encoding="utf-8")
     with pytest.raises(BadDataFileError) as caught:
         load_codebook(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
-    assert said in message.removeprefix(f"{path}: ")
+    assert texts in message.removeprefix(f"{path}: ")
     assert message.endswith(".")
     assert ".." not in message.replace("...", "")
     assert str(pickle.loads(pickle.dumps(caught.value))) == message

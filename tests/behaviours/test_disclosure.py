@@ -14,10 +14,10 @@ import pytest
 from therapy_analytics.behaviours.disclosure import WEIGHTS, load_disclosure
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.stretches import LONGEST, SHORTEST, stretches, turns_of
+from therapy_analytics.language.segments import LONGEST, SHORTEST, segments, turns_from_texts
 from therapy_analytics.session import Session, Turn
 
-SAID = [
+TEXTS = [
     "I was so scared when my father left us, and I cried for weeks.",
     "What would you like to do today?",
     "Mm-hmm.",
@@ -31,7 +31,7 @@ SAID = [
 
 
 def _windows(text: str) -> list[int]:
-    cut = stretches(turns_of([text]))
+    cut = segments(turns_from_texts([text]))
     return cut.turns.n_words.tolist()
 
 
@@ -54,9 +54,9 @@ def test_sentences_and_windows_that_a_reader_can_count(text: str, n_words: list[
     assert _windows(text) == n_words
 
 
-def test_stretches_cover_every_word_once() -> None:
-    turns = turns_of(SAID)
-    cut = stretches(turns)
+def test_segments_cover_every_word_once() -> None:
+    turns = turns_from_texts(TEXTS)
+    cut = segments(turns)
     assert np.array_equal(np.bincount(cut.turn_of, cut.turns.n_words, len(turns)), turns.n_words)
     assert (cut.turns.n_words <= LONGEST).all()
     assert SHORTEST < LONGEST
@@ -88,12 +88,12 @@ def test_case_and_punctuation_hardly_matter() -> None:
 
 
 def test_turns_without_words_are_undefined_and_others_lie_between_0_and_1() -> None:
-    found = load_disclosure().predict(turns_of(SAID))
-    silent = np.array([text in {"", "..."} or not text.isascii() for text in SAID])
+    found = load_disclosure().predict(turns_from_texts(TEXTS))
+    silent = np.array([text in {"", "..."} or not text.isascii() for text in TEXTS])
     assert np.isnan(found.turns[silent]).all()
     assert (found.words[silent] == 0).all()
     assert ((found.turns[~silent] > 0) & (found.turns[~silent] < 1)).all()
-    assert (found.words <= turns_of(SAID).n_words).all()
+    assert (found.words <= turns_from_texts(TEXTS).n_words).all()
     assert load_disclosure().of_texts([]).shape == (0, 2)
 
 
@@ -101,27 +101,27 @@ def test_a_turn_has_the_probability_of_its_likeliest_sentence_and_words_add_up()
     model = load_disclosure()
     one, other = "I was so scared of my father.", "The bus leaves at nine today."
     a, b = model.of_texts([one, other])
-    both = model.predict(turns_of([f"{one} {other}"]))
+    both = model.predict(turns_from_texts([f"{one} {other}"]))
     assert np.array_equal(both.turns[0], np.maximum(a, b))
     # 7 and 6 words, each times the probability of either kind
     expected = 7 * (1 - (1 - a[0]) * (1 - a[1])) + 6 * (1 - (1 - b[0]) * (1 - b[1]))
     assert both.words[0] == pytest.approx(expected, rel=1e-12)
 
 
-def test_no_bit_depends_on_the_company() -> None:
+def test_no_bit_depends_on_the_other_texts() -> None:
     model = load_disclosure()
-    together = model.predict(turns_of(SAID))
-    for i, text in enumerate(SAID):
-        alone = model.predict(turns_of([text]))
+    together = model.predict(turns_from_texts(TEXTS))
+    for i, text in enumerate(TEXTS):
+        alone = model.predict(turns_from_texts([text]))
         assert alone.turns[0].tobytes() == together.turns[i].tobytes()
         assert alone.words[0] == together.words[i]
     sessions = [
         Session(
             id=str(k),
             source_file="",
-            turns=tuple(Turn(index=i, speaker="C", role="client", text=t, first_row=1) for i, t in enumerate(said)),
+            turns=tuple(Turn(index=i, speaker="C", role="client", text=t, first_row=1) for i, t in enumerate(texts)),
         )
-        for k, said in enumerate((SAID[:3], SAID[3:7], SAID[7:]))
+        for k, texts in enumerate((TEXTS[:3], TEXTS[3:7], TEXTS[7:]))
     ]
     batch = annotate(sessions, Matcher([]))
     parts = [model.predict(batch.turns.between(int(a), int(b))).turns for a, b in pairwise(batch.starts)]
@@ -154,7 +154,7 @@ def test_what_a_small_part_teaches_holds_for_other_sources(training: ModuleType,
     corpus = training.read(corpora)
     sources = np.unique(corpus["source_id"])
     known = corpus["source_id"].isin(sources[::5]).to_numpy()
-    seen, unseen = (corpus[of].reset_index(drop=True) for of in (known, ~known))
+    seen, unseen = (corpus[rows].reset_index(drop=True) for rows in (known, ~known))
     unseen = unseen.iloc[::4]
     assert not set(seen["source_id"]) & set(unseen["source_id"])
     table, other = (training.table_of(part["text"].tolist()) for part in (seen, unseen))

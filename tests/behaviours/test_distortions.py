@@ -24,10 +24,10 @@ from therapy_analytics.behaviours.distortions import (
 )
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 from therapy_analytics.session import Session, Turn
 
-SAID = [
+TEXTS = [
     "I always ruin everything, and everybody thinks that I am stupid.",
     "What would you like to do today?",
     "Mm-hmm.",
@@ -41,7 +41,7 @@ SAID = [
 
 
 def test_distorted_thoughts_stand_out() -> None:
-    p = load_distortions().of_texts(SAID).any
+    p = load_distortions().of_texts(TEXTS).any
     assert min(p[0], p[7]) > BALANCED
     assert max(p[1], p[2], p[6]) < 0.2
 
@@ -55,13 +55,13 @@ def test_case_and_punctuation_hardly_matter() -> None:
 
 
 def test_turns_without_words_are_undefined_and_others_lie_between_0_and_1() -> None:
-    found = load_distortions().predict(turns_of(SAID))
-    silent = np.array([text in {"", "..."} or not text.isascii() for text in SAID])
+    found = load_distortions().predict(turns_from_texts(TEXTS))
+    silent = np.array([text in {"", "..."} or not text.isascii() for text in TEXTS])
     for values in (found.any[:, None], found.kinds, found.beliefs):
         assert np.isnan(values[silent]).all()
         assert ((values[~silent] >= 0) & (values[~silent] <= 1)).all()
     assert (found.words[silent] == 0).all()
-    assert (found.words <= turns_of(SAID).n_words).all()
+    assert (found.words <= turns_from_texts(TEXTS).n_words).all()
     none = load_distortions().of_texts([])
     assert (none.any.shape, none.kinds.shape, none.beliefs.shape) == ((0,), (0, 10), (0, 3))
 
@@ -78,25 +78,25 @@ def test_a_turn_is_distorted_if_any_of_its_sentences_is() -> None:
     assert apart.kinds.sum(axis=1) == pytest.approx(apart.any, rel=1e-9)
 
 
-def test_no_bit_depends_on_the_company() -> None:
+def test_no_bit_depends_on_the_other_texts() -> None:
     model = load_distortions()
-    together = model.predict(turns_of(SAID))
-    for i, text in enumerate(SAID):
-        alone = model.predict(turns_of([text]))
+    together = model.predict(turns_from_texts(TEXTS))
+    for i, text in enumerate(TEXTS):
+        alone = model.predict(turns_from_texts([text]))
         for name in ("any", "kinds", "words", "beliefs"):
             assert getattr(alone, name)[0].tobytes() == getattr(together, name)[i].tobytes(), (name, i)
-    batch = annotate([_session(SAID[:3]), _session(SAID[3:7]), _session(SAID[7:])], Matcher([]))
+    batch = annotate([_session(TEXTS[:3]), _session(TEXTS[3:7]), _session(TEXTS[7:])], Matcher([]))
     parts = [model.predict(batch.turns.between(int(a), int(b))).any for a, b in pairwise(batch.starts)]
     assert np.concatenate(parts).tobytes() == together.any.tobytes()
 
 
-def _session(said: list[str]) -> Session:
-    turns = tuple(Turn(index=i, speaker="C", role="client", text=t, first_row=1) for i, t in enumerate(said))
+def _session(spoken: list[str]) -> Session:
+    turns = tuple(Turn(index=i, speaker="C", role="client", text=t, first_row=1) for i, t in enumerate(spoken))
     return Session(id="by_hand", source_file="", turns=turns)
 
 
 def test_a_session_is_asked_once() -> None:
-    session = next(iter(annotate([_session(SAID[:3])], Matcher([]))))
+    session = next(iter(annotate([_session(TEXTS[:3])], Matcher([]))))
     assert np.shares_memory(distorted(session).any, distorted(session).any)
 
 
@@ -138,7 +138,7 @@ def test_copies_share_a_group(training: ModuleType) -> None:
     assert training.copies([text, other, text.upper() + " and more"]).tolist() == [0, 1, 0]
 
 
-def test_marked_parts_are_found_in_the_stretches(training: ModuleType) -> None:
+def test_marked_parts_are_found_in_the_segments(training: ModuleType) -> None:
     letter = "I met her at work last year. She surely thinks that I am stupid. We had lunch on Monday."
     cut = training.cut_up([letter], ["She surely thinks that I am stupid."])
     assert cut.marked.tolist() == [False, True, False]
@@ -156,22 +156,22 @@ def test_sentences_of_our_own_are_told_apart(root: Path) -> None:
     assert len(texts) == 60
     assert not known & {text for text, _ in texts}
     p = load_distortions().of_texts([text for text, _ in texts]).beliefs
-    said, has = (p >= VOICED).any(axis=1), np.array([kind != "none" for _, kind in texts])
+    spoken, has = (p >= VOICED).any(axis=1), np.array([kind != "none" for _, kind in texts])
     right = np.array(
         [BELIEFS.index(kind) == row.argmax() for (_, kind), row in zip(texts, p, strict=True) if kind != "none"]
     )
-    assert said[has].mean() >= 0.55  # 23 of 36
-    assert said[~has].mean() <= 0.2  # 3 of 24
+    assert spoken[has].mean() >= 0.55  # 23 of 36
+    assert spoken[~has].mean() <= 0.2  # 3 of 24
     assert right.mean() >= 0.7
 
 
 def test_what_a_part_teaches_holds_for_other_letters(training: ModuleType, corpora: Path) -> None:
-    """A quarter of the letters judged by a model of every third of the others, as written; .79 in five folds."""
+    """A quarter of the letters judged by a model of every fifth of the others, as written; .79 in five folds."""
     metrics = pytest.importorskip("sklearn.metrics")
     letters = training.read(corpora)
     letters.cuts.pop()
     test = np.flatnonzero(letters.groups % 4 == 0)
-    rows = np.setdiff1d(np.arange(len(letters.labels)), test)[::3]
+    rows = np.setdiff1d(np.arange(len(letters.labels)), test)[::5]
     scores = [training.score(letters.cuts[0].table, training.fit_any(letters, training.read_own(), rows)[:, None])]
     line = training.noisy_or_line(letters, scores, rows)
     p = training.any_of(letters, scores, line, 0)[test]

@@ -1,4 +1,4 @@
-"""Evidence: it adds up to the score, stands where the words stand, and holds none of them unasked."""
+"""Evidence: it adds up to the score, gives the places of words, and quotes them only when asked."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from typer.testing import CliRunner
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import Tagger, load_tagger
-from therapy_analytics.behaviours._terms import KINDS, Limits, Terms, terms_of
 from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.explain import COLUMNS, N_CONTEXT, N_WORDS
+from therapy_analytics.behaviours.explain import COLUMNS, KINDS, N_CONTEXT, N_WORDS, evidence
 from therapy_analytics.behaviours.features import BITS, CHAR_WEIGHT, DAMPING, N_BUCKETS, featurize, grams_of, types_of
 from therapy_analytics.behaviours.tagger import scores_of
 from therapy_analytics.cli import app
@@ -34,7 +33,7 @@ from therapy_analytics.run import Writing
 from therapy_analytics.session import Session
 
 ALL = 10**6
-EVERY = Limits(ALL, ALL)
+EVERY = (ALL, ALL)
 HEAD = ["session_id", "turn", "code", "head"]
 
 
@@ -64,29 +63,26 @@ def with_weights(**arrays: np.ndarray) -> Tagger:
     return replace(tagger, weights=replace(old, **(zeros | arrays)))
 
 
-def all_terms(tagger: Tagger, *sessions: Session, limits: Limits = EVERY) -> Terms:
+def all_terms(tagger: Tagger, *sessions: Session, limits: tuple[int, int] = EVERY) -> pd.DataFrame:
+    """Explain every code on every turn."""
     batch = annotate(sessions, Matcher([]))
-    return terms_of(tagger, batch, np.ones((len(batch.turns), len(tagger.codes)), dtype=np.bool_), limits)
+    wanted = np.ones((len(batch.turns), len(tagger.codes)), dtype=np.bool_)
+    return evidence(tagger, batch, wanted, limits=limits)
 
 
-def word_terms(terms: Terms, code: str, turn: int = 0) -> list[float]:
-    """Weights of a turn's words for a code's first head, in the order of the words."""
-    mine = (terms.code == load_tagger().names.index(code)) & (terms.place == 0) & (terms.turn == turn)
-    words = mine & (terms.kind == KINDS.index("word"))
-    return terms.weight[words][np.argsort(terms.token[words])].tolist()
+def word_terms(terms: pd.DataFrame, code: str, turn: int = 0) -> list[float]:
+    """Weights of a turn's words for a code's own head, in the order of the words."""
+    mine = (terms["code"] == code) & (terms["head"] == code) & (terms["turn"] == turn) & (terms["kind"] == "word")
+    return list(terms[mine].sort_values("start")["weight"])
 
 
-def check_sums(tagger: Tagger, sessions: Sequence[Session], limits: Limits) -> None:
+def check_sums(tagger: Tagger, sessions: Sequence[Session], limits: tuple[int, int]) -> None:
     """Compare the sum of the terms of each turn, code and head with the tagger's score."""
     batch = annotate(sessions, Matcher([]))
     scores = scores_of(tagger.weights, featurize(batch.turns, batch.starts))
-    terms = all_terms(tagger, *sessions, limits=limits)
-    for at, code in enumerate(tagger.codes):
-        for place, head in enumerate(code.heads):
-            mine = (terms.code == at) & (terms.place == place)
-            total = np.bincount(terms.turn[mine], terms.weight[mine], minlength=len(scores))
-            score = scores[:, tagger.weights.heads.index(head)]
-            np.testing.assert_allclose(total, score, rtol=1e-9, atol=1e-9)
+    total = all_terms(tagger, *sessions, limits=limits).groupby(HEAD, sort=False)["weight"].sum()
+    rows = [tagger.weights.heads.index(head) for code in tagger.codes for head in code.heads]
+    np.testing.assert_allclose(total.to_numpy(), scores[:, rows].ravel(), rtol=1e-9, atol=1e-9)
 
 
 # How a word falls into buckets, once more, with Python's numbers.
@@ -109,7 +105,7 @@ def hashed(word: str) -> int:
     return mixed(sum(ord(letter) * PRIME ** (i + 1) for i, letter in enumerate(f"<{word}>")) & MASK)
 
 
-def pieces(word: str) -> list[int]:
+def n_grams(word: str) -> list[int]:
     letters = [ord(letter) for letter in f"<{word}>"]
     found = []
     for n in range(2, 6):
@@ -126,7 +122,7 @@ def test_a_turn_of_one_word_has_the_weights_of_its_buckets() -> None:
     found = explain(session("Okay"), "mi_question", n_words=ALL, n_context=ALL).set_index("kind")
     column = weights.heads.index("mi_question")
     of_bucket = weights.buckets[:, column]
-    parts = pieces("okay")
+    parts = n_grams("okay")
     assert len(parts) == 5 + 4 + 3 + 2
     alone = of_bucket[bucket(hashed("okay"))] + CHAR_WEIGHT / len(parts) ** 0.5 * of_bucket[parts].sum()
     ends = of_bucket[bucket(hashed("okay") ^ 11)] + of_bucket[bucket(hashed("okay") ^ 12)]
@@ -184,54 +180,30 @@ def test_neighbours_count_in_the_first_layer_and_its_scores_in_the_second() -> N
     assert before[0] != before[1]
 
 
+WORDS = ["why", "do", "you", "feel", "I", "am", "so", "?", ".", "...", "--", "don\u2019t", "no", "3", "\U0001f600"]
 texts = st.lists(
-    st.one_of(
-        st.text(max_size=40),
-        st.lists(
-            st.sampled_from(
-                [
-                    "why",
-                    "do",
-                    "you",
-                    "feel",
-                    "I",
-                    "am",
-                    "so",
-                    "?",
-                    ".",
-                    "...",
-                    "--",
-                    "don\u2019t",
-                    "no",
-                    "3",
-                    "\U0001f600",
-                ]
-            ),
-            max_size=30,
-        ).map(" ".join),
-    ),
-    max_size=5,
+    st.one_of(st.text(max_size=40), st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join)), max_size=5
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(texts, max_size=3), st.integers(0, 9), st.integers(0, 9))
-def test_the_terms_add_up_to_the_score(said: list[list[str]], n_words: int, n_context: int) -> None:
-    sessions = [session(*each, name=str(i)) for i, each in enumerate(said)]
-    check_sums(load_tagger(), sessions, Limits(n_words, n_context))
+def test_the_terms_add_up_to_the_score(talks: list[list[str]], n_words: int, n_context: int) -> None:
+    sessions = [session(*each, name=str(i)) for i, each in enumerate(talks)]
+    check_sums(load_tagger(), sessions, (n_words, n_context))
 
 
 def test_the_terms_of_the_samples_add_up(samples: Path) -> None:
-    sessions = ta.read(samples)
-    check_sums(load_tagger(), sessions, Limits(N_WORDS, N_CONTEXT))
-    check_sums(load_tagger(), sessions[:2], EVERY)
+    sessions = ta.read(samples)[:3]
+    check_sums(load_tagger(), sessions, (N_WORDS, N_CONTEXT))
+    check_sums(load_tagger(), sessions[:1], EVERY)
 
 
 def test_what_is_cut_off_a_score_is_in_the_rest() -> None:
     old = load_tagger().weights
     steep = replace(load_tagger(), weights=replace(old, hand=old.hand * 100, lift=old.lift * 10))
-    check_sums(steep, [TALK], Limits(N_WORDS, N_CONTEXT))
-    check_sums(steep, [TALK], Limits(0, 0))
+    check_sums(steep, [TALK], (N_WORDS, N_CONTEXT))
+    check_sums(steep, [TALK], (0, 0))
 
 
 def test_the_table_gives_the_probabilities() -> None:
@@ -309,7 +281,7 @@ def test_spans_are_those_of_the_tokens(text: str) -> None:
     assert all(one[1] <= two[0] for one, two in pairwise(found))
 
 
-def test_the_order_and_company_of_sessions_change_nothing(samples: Path) -> None:
+def test_the_order_and_number_of_sessions_change_nothing(samples: Path) -> None:
     sessions = ta.read(samples)[:5]
     whole = explain(sessions)
     backwards = explain(reversed(sessions))
@@ -367,17 +339,17 @@ def test_a_run_writes_evidence_only_when_asked(samples: Path, tmp_path: Path) ->
         assert words["name"].isna().all()
         assert words[["start", "end"]].notna().all(axis=None)
         assert written.loc[written["kind"] != "word", "name"].notna().all()
-    ta.run(paths, out, writing=Writing(figures=(), report=False))
+    ta.run(paths, out, settings=ta.Settings(tagger=FAST), writing=Writing(figures=(), report=False))
     assert not list(out.rglob("evidence.csv"))
 
 
 def test_no_word_is_written_without_quotes(tmp_path: Path) -> None:
-    said = ["Quokka marmalade zeppelin?", "Wombat trousers, I don't xylophone."]
+    lines = ["Quokka marmalade zeppelin?", "Wombat trousers, I don't xylophone."]
     path = tmp_path / "a.txt"
-    path.write_text("\n".join(f"{'TC'[i % 2]}: {text}" for i, text in enumerate(said * 3)))
-    secret = {word for text in said for word in re.findall(r"\w{3,}", text.lower())}
+    path.write_text("\n".join(f"{'TC'[i % 2]}: {text}" for i, text in enumerate(lines * 3)))
+    secret = {word for text in lines for word in re.findall(r"\w{3,}", text.lower())}
     for quotes in (False, True):
-        chosen = ta.Settings(quotes=quotes)
+        chosen = ta.Settings(quotes=quotes, tagger=FAST)
         ta.run([path], tmp_path / "r", settings=chosen, writing=Writing(figures=(), report=False, explain=True))
         written = set(re.findall(r"\w+", (tmp_path / "r" / "sessions" / "a" / "evidence.csv").read_text().lower()))
         assert {"quokka", "marmalade", "zeppelin"} <= written if quotes else not secret & written
@@ -387,10 +359,12 @@ def test_one_process_or_two_small_batches_or_large(
     samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [samples / "nair_yuki.txt", samples / "aria_ben.json", samples / "boyle_lucia.txt"]
-    ta.run(paths, tmp_path / "one", writing=Writing(figures=(), report=False, explain=True))
-    ta.run(paths, tmp_path / "two", writing=Writing(figures=(), report=False, explain=True, processes=2))
+    chosen = ta.Settings(tagger=FAST)
+    ta.run(paths, tmp_path / "one", settings=chosen, writing=Writing(figures=(), report=False, explain=True))
+    two = Writing(figures=(), report=False, explain=True, processes=2)
+    ta.run(paths, tmp_path / "two", settings=chosen, writing=two)
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
-    ta.run(paths, tmp_path / "small", writing=Writing(figures=(), report=False, explain=True))
+    ta.run(paths, tmp_path / "small", settings=chosen, writing=Writing(figures=(), report=False, explain=True))
     tables = [sorted((tmp_path / name).rglob("evidence.csv")) for name in ("one", "two", "small")]
     assert len(tables[0]) == 3
     for files in zip(*tables, strict=True):

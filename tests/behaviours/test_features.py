@@ -1,37 +1,23 @@
-"""Features by short ways, against the plain ones."""
+"""Features of turns: what types share, and how counts are damped."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from therapy_analytics.behaviours import features
-from therapy_analytics.language.integers import occurring
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 
 
-def test_tables_and_what_occurs_are_those_of_the_plain_way() -> None:
-    generator = np.random.default_rng(0)
-    table = generator.random((7, 5)) * (generator.random((7, 5)) > 0.6)
-    made, plain = features._sparse(table), sparse.csr_array(table)
-    assert np.array_equal(made.toarray(), table)
-    assert np.array_equal(made.indptr, plain.indptr)
-    assert np.array_equal(made.indices, plain.indices)
-    keys = generator.integers(0, 9, 20)
-    assert np.array_equal(occurring(keys), np.unique(keys))
-    assert not len(occurring(keys[:0]))
-
-
-def test_types_are_known_once_for_all_who_read_a_batch() -> None:
-    turns = turns_of(["Why did you go?", "I went home."])
+def test_the_features_of_types_are_computed_once_for_a_batch() -> None:
+    turns = turns_from_texts(["Why did you go?", "I went home."])
     own, others = (features.featurize(turns.between(*part), [0, 1]) for part in ((0, 1), (1, 2)))
     assert own.types is others.types
     assert own.types.shape[0] == len(turns.tokens.norm)
 
 
-def test_pairs_are_counted_damped_and_weakened_by_row() -> None:
-    """Row 0 has column 2 three times and column 0 once, row 2 column 1 twice."""
-    made = features._count(np.array([0, 2, 0, 0, 2, 0]), np.array([2, 1, 0, 2, 1, 2]), (3, 3)).toarray()
-    often, twice = 1 + np.log(3), 1 + np.log(2)
+def test_words_are_counted_damped_and_divided_by_the_length_of_their_turn() -> None:
+    turns = turns_from_texts(["why why why home", "home"])
+    words = features.featurize(turns, [0, 2]).words.toarray()
+    often = 1 + np.log(3)
     length = np.sqrt(1 + often**2) ** features.DAMPING
-    assert np.allclose(made, [[1 / length, 0, often / length], [0, 0, 0], [0, twice / twice**features.DAMPING, 0]])
+    assert np.allclose(words, [[1 / length, often / length], [1, 0]])

@@ -25,7 +25,7 @@ from talks import arrays, session
 import therapy_analytics as ta
 from therapy_analytics.behaviours import Codes, TaggerOptions, _llm_client, load_coder, load_tagger
 from therapy_analytics.behaviours._llm_cache import default_folder
-from therapy_analytics.behaviours._llm_endpoint import parse_endpoint
+from therapy_analytics.behaviours._llm_client import parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import read_answer
 from therapy_analytics.errors import BadOptionError, CoderServerError, TherapyAnalyticsError
 from therapy_analytics.run import Writing
@@ -144,7 +144,7 @@ def test_what_is_taken_from_an_answer(content: str | None, outcome: str, fake: A
 
 
 @pytest.mark.parametrize(
-    ("said", "named", "expected"),
+    ("spoken", "named", "expected"),
     [
         ("Where?", ["mi_question_open"], ["mi_question", "mi_question_open"]),
         ("Where?", ["mi_question_open", "mi_question_closed"], ["mi_question", "mi_question_closed"]),
@@ -152,10 +152,10 @@ def test_what_is_taken_from_an_answer(content: str | None, outcome: str, fake: A
     ],
 )
 def test_who_names_a_kind_names_the_code_and_one_kind_a_question(
-    said: str, named: list[str], expected: list[str], fake: Any, predict: Callable[..., Codes]
+    spoken: str, named: list[str], expected: list[str], fake: Any, predict: Callable[..., Codes]
 ) -> None:
     fake.behave = fake.saying(json.dumps({"codes": named}))
-    codes = predict(session(said))
+    codes = predict(session(spoken))
     assert sorted(given(codes)[0]) == sorted(expected)
     assert sorted(given(replace(codes, decision=codes.probability == 1))[0]) == sorted(expected)
 
@@ -431,9 +431,10 @@ def test_this_machine_has_several_names(host: str) -> None:
 def test_a_name_that_leads_away_is_found_out(
     options: TaggerOptions, monkeypatch: pytest.MonkeyPatch, fake: Any
 ) -> None:
+    coder = load_coder(options)
     monkeypatch.setattr(_llm_client, "is_loopback_address", lambda _: False)
     with pytest.raises(CoderServerError, match="not on this machine"):
-        load_coder(options).predict(arrays(TALK))
+        coder.predict(arrays(TALK))
     assert not fake.asked
 
 
@@ -502,8 +503,8 @@ def test_no_words_in_logs_and_errors(fake: Any, predict: Any, caplog: Any, capfd
     fake.behave = fake.failing(500, b"I sleep badly.")
     with caplog.at_level(logging.DEBUG), pytest.raises(TherapyAnalyticsError) as caught:
         predict(TALK)
-    said = caplog.text + "".join(capfd.readouterr()) + str(caught.value) + repr(caught.value)
-    assert not any(turn.text in said for turn in TALK.turns)
+    spoken = caplog.text + "".join(capfd.readouterr()) + str(caught.value) + repr(caught.value)
+    assert not any(turn.text in spoken for turn in TALK.turns)
 
 
 def test_the_coder_says_what_it_went_by(options: TaggerOptions) -> None:
@@ -605,10 +606,10 @@ def test_a_command_that_is_stopped_is_taken_up(
             time.sleep(0.02)
         process.send_signal(number)
         start = time.monotonic()
-        _, said = process.communicate(timeout=50)
+        _, spoken = process.communicate(timeout=50)
     assert time.monotonic() - start < 30, "the server takes 60 s"
     assert process.returncode == status
-    assert "Traceback" not in said
+    assert "Traceback" not in spoken
     fake.behave, before = fake.well, len(fake.asked)
     assert tanalyze(*words).status == 0
     (session_read,) = ta.read(samples / "nair_yuki.txt")

@@ -64,8 +64,8 @@ HEAD, JOINING, HOPE = BOOK.split("[[codes]]")
 COLUMNS = ("our_clinic_joining", "our_clinic_hope")
 
 
-def session(*said: tuple[Role, str]) -> Session:
-    turns = (Turn(index=i, speaker=role, role=role, text=text, first_row=i + 1) for i, (role, text) in enumerate(said))
+def session(*texts: tuple[Role, str]) -> Session:
+    turns = (Turn(index=i, speaker=role, role=role, text=text, first_row=i + 1) for i, (role, text) in enumerate(texts))
     return Session(id="s", source_file="s.txt", turns=tuple(turns))
 
 
@@ -152,7 +152,8 @@ def test_sessions_have_its_rates_and_none_of_what_nobody_coded(analyze: Callable
         if name.removesuffix("_expected") in ("therapist_question_rate", "client_change_rate")
     ]
     assert len(of_the_tagger) == 4
-    assert row[[*of_the_tagger, "n_therapist_question", "reflection_to_question_ratio"]].isna().all()
+    nobody_coded = [*of_the_tagger, "n_therapist_question", "reflection_to_question_ratio"]
+    assert row.reindex(nobody_coded).isna().all()
     assert analysis.sessions["notes"].tolist() == [""]
 
 
@@ -266,7 +267,7 @@ def test_what_the_model_is_not_told_asks_nothing_again(book: Path, fake: Any, op
     assert "Our clinic, 2026" in set(analysis.codebook["source"])
 
 
-def test_a_run_with_two_processes_figures_and_an_edit_meanwhile(
+def test_a_run_with_two_processes_plots_and_an_edit_during_it(
     book: Path, fake: Any, options: TaggerOptions, samples: Path, tmp_path: Path
 ) -> None:
     paths = [samples / "nair_yuki.txt", samples / "aria_ben.json"]

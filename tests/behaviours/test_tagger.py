@@ -29,7 +29,6 @@ from therapy_analytics.behaviours.tagger import Tagger
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.run import open_executor
 from therapy_analytics.session import Session
 
 WEIGHTS = Path(tagger_module.__file__).parent / "weights"
@@ -80,7 +79,7 @@ def test_a_decision_near_its_threshold_is_unsure() -> None:
     assert codes.unsure.any()
     assert not codes.unsure[np.isnan(codes.probability)].any()
     np.testing.assert_array_equal(
-        codes.doubts(2, 5)["mi_question"], codes.unsure[2:5, codes.names.index("mi_question")]
+        codes.by_name(codes.unsure[2:5])["mi_question"], codes.unsure[2:5, codes.names.index("mi_question")]
     )
 
 
@@ -161,26 +160,26 @@ def test_a_session_does_not_depend_on_its_batch() -> None:
     np.testing.assert_array_equal(predict(*crowd, TALK).probability[-len(alone) :], alone)
 
 
-def test_neither_order_nor_grouping_nor_processes_matter() -> None:
+def test_neither_order_nor_grouping_matters() -> None:
     sessions = [TALK, SHORT, session("", "\U0001f600", name="u"), session(*["well, I want to stop"] * 9, name="v")]
     alone = {one.id: predict(one) for one in sessions}
     groupings = [[sessions], [sessions[::-1]], [sessions[2:], sessions[:2]], [[one] for one in sessions]]
     for groups in groupings:
-        batches = [arrays(*group) for group in groups]
-        for processes in (1, 2) if len(groups) == 2 else (1,):
-            with open_executor(processes=processes) as workers:
-                found = [codes for _, codes in workers.in_order(load_tagger().predict, batches)]
-            for part in ("probability", "decision", "unsure"):
-                wanted = [getattr(alone[one.id], part) for group in groups for one in group]
-                np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))
+        found = [load_tagger().predict(arrays(*group)) for group in groups]
+        for part in ("probability", "decision", "unsure"):
+            wanted = [getattr(alone[one.id], part) for group in groups for one in group]
+            np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))
 
 
 def test_one_session_can_be_cut_out_of_a_batch() -> None:
     codes = predict(SHORT, TALK)
     np.testing.assert_array_equal(
-        codes.probabilities(2, 8)["mi_question"], predict(TALK).probabilities(0, 6)["mi_question"]
+        codes.by_name(codes.probability[2:8])["mi_question"],
+        predict(TALK).by_name(predict(TALK).probability[0:6])["mi_question"],
     )
-    np.testing.assert_array_equal(codes.decisions(2, 8)["mi_change"], predict(TALK).decisions(0, 6)["mi_change"])
+    np.testing.assert_array_equal(
+        codes.by_name(codes.decision[2:8])["mi_change"], predict(TALK).by_name(predict(TALK).decision[0:6])["mi_change"]
+    )
 
 
 def test_two_runs_and_two_loads_agree() -> None:
@@ -207,7 +206,7 @@ def plainly(text: str) -> str:
         ("It sounds like you feel torn about this.", "mi_reflection"),
         ("So you are worried that your daughter will follow your example.", "mi_reflection"),
         (
-            "On the one hand you like the company, and on the other hand you hate the mornings after.",
+            "On the one hand you like the neighbours, and on the other hand you hate the mornings after.",
             "mi_reflection",
         ),
         ("What brings you here today?", "mi_question"),
@@ -224,9 +223,9 @@ def test_obvious_therapist_turns(text: str, wanted: str, write: object) -> None:
     assert callable(write)
     texts = [write(one) for one in ("Okay.", "I drink too much coffee and I sleep badly.", text, "Yes, I guess.")]
     codes = predict(session(*texts))
-    p = {name: codes.probabilities(2, 3)[name][0] for name in ("mi_question", "mi_reflection", "mi_input")}
+    p = {name: codes.by_name(codes.probability[2:3])[name][0] for name in ("mi_question", "mi_reflection", "mi_input")}
     assert max(p, key=p.__getitem__) == wanted
-    assert codes.decisions(2, 3)[wanted][0]
+    assert codes.by_name(codes.decision[2:3])[wanted][0]
 
 
 def test_obvious_client_turns() -> None:
@@ -237,7 +236,10 @@ def test_obvious_client_turns() -> None:
         "No, I don't want to quit, I like smoking.",
     )
     codes = predict(session(*texts))
-    change, sustain = codes.probabilities(0, 4)["mi_change"], codes.probabilities(0, 4)["mi_sustain"]
+    change, sustain = (
+        codes.by_name(codes.probability[0:4])["mi_change"],
+        codes.by_name(codes.probability[0:4])["mi_sustain"],
+    )
     assert change[1] > sustain[1]
     assert sustain[3] > sustain[1]
 

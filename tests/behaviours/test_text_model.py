@@ -10,11 +10,11 @@ import pytest
 from therapy_analytics import behaviours
 from therapy_analytics.behaviours.text_model import load_text_model, mean_vectors, read_texts
 from therapy_analytics.errors import BadDataFileError
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 
 FOLDERS = sorted(Path(behaviours.__file__).parent.glob("*_weights"))
 EVERY = pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)
-SAID = ["Why do you think so?", "", "i never get anything right", "You are right, what an insight!", "..."]
+TEXTS = ["Why do you think so?", "", "i never get anything right", "You are right, what an insight!", "..."]
 
 
 def test_there_are_four() -> None:
@@ -43,25 +43,25 @@ def test_broken_weights_are_named(folder: Path, tmp_path: Path, name: str, data:
 
 
 @EVERY
-def test_no_bit_depends_on_the_company(folder: Path) -> None:
+def test_no_bit_depends_on_the_other_texts(folder: Path) -> None:
     model = load_text_model(folder)
-    extra = np.zeros((len(SAID), len(model.extras))) if model.extras else None
-    together = model.probabilities(read_texts(turns_of(SAID)), extra)
-    assert together.shape == (len(SAID), len(model.kinds))
-    for i, text in enumerate(SAID):
-        alone = model.probabilities(read_texts(turns_of([text])), None if extra is None else extra[:1])
+    extra = np.zeros((len(TEXTS), len(model.extras))) if model.extras else None
+    together = model.probabilities(read_texts(turns_from_texts(TEXTS)), extra)
+    assert together.shape == (len(TEXTS), len(model.kinds))
+    for i, text in enumerate(TEXTS):
+        alone = model.probabilities(read_texts(turns_from_texts([text])), None if extra is None else extra[:1])
         assert alone[0].tobytes() == together[i].tobytes()
 
 
 @EVERY
 def test_probabilities_are_probabilities(folder: Path) -> None:
     model = load_text_model(folder)
-    extra = np.zeros((len(SAID), len(model.extras))) if model.extras else None
-    p = model.probabilities(read_texts(turns_of(SAID)), extra)
+    extra = np.zeros((len(TEXTS), len(model.extras))) if model.extras else None
+    p = model.probabilities(read_texts(turns_from_texts(TEXTS)), extra)
     assert ((p >= 0) & (p <= 1)).all()
     if model.exclusive:
         assert p.sum(axis=1) == pytest.approx(1)
-    assert model.probabilities(read_texts(turns_of([]))).shape == (0, len(model.kinds))
+    assert model.probabilities(read_texts(turns_from_texts([]))).shape == (0, len(model.kinds))
 
 
 @EVERY
@@ -71,5 +71,5 @@ def test_it_is_small_and_says_where_it_comes_from(folder: Path) -> None:
 
 
 def test_mean_vectors_have_one_length_or_none() -> None:
-    length = np.linalg.norm(mean_vectors(turns_of(["my mother", "", "my mother cried"])), axis=1)
+    length = np.linalg.norm(mean_vectors(turns_from_texts(["my mother", "", "my mother cried"])), axis=1)
     assert length == pytest.approx([4.0, 0.0, 4.0])

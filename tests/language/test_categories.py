@@ -46,12 +46,12 @@ def by_rule(words: list[str], entries: tuple[str, ...]) -> tuple[int, int, bool]
 def test_counts_follow_the_rule(seed: int) -> None:
     rng = random.Random(seed)
     matcher = Matcher([lexicon(rng)])
-    said = [rng.choices(WORDS, k=rng.randint(0, 8)) for _ in range(12)]
+    texts = [rng.choices(WORDS, k=rng.randint(0, 8)) for _ in range(12)]
     turns = [
-        Turn(index=i, speaker="c", role="client", first_row=i, text=" ".join(words)) for i, words in enumerate(said)
+        Turn(index=i, speaker="c", role="client", first_row=i, text=" ".join(words)) for i, words in enumerate(texts)
     ]
     found = annotate([Session(id="s", source_file="", turns=tuple(turns))], matcher).turns
-    expected = np.array([[by_rule(words, one.words) for one in matcher.categories] for words in said])
+    expected = np.array([[by_rule(words, one.words) for one in matcher.categories] for words in texts])
     assert found.counts.tolist() == expected[:, :, 0].tolist()
     assert found.covered.tolist() == expected[:, :, 1].tolist()
     assert found.opens.tolist() == expected[:, :, 2].tolist()
@@ -60,8 +60,8 @@ def test_counts_follow_the_rule(seed: int) -> None:
 def test_a_phrase_counts_once_and_does_not_reach_into_the_next_turn() -> None:
     entries = ("not", "not sure", "i guess*")
     matcher = Matcher([Lexicon("l", "", "", "", (Category("l.doubt", "", entries),), "")])
-    said = ("Not sure, I guessed. Not me", "I", "guess not")
-    turns = [Turn(index=i, speaker="c", role="client", first_row=i, text=text) for i, text in enumerate(said)]
+    texts = ("Not sure, I guessed. Not me", "I", "guess not")
+    turns = [Turn(index=i, speaker="c", role="client", first_row=i, text=text) for i, text in enumerate(texts)]
     found = annotate([Session(id="s", source_file="", turns=tuple(turns))], matcher).turns
     assert found.counts[:, 0].tolist() == [3, 0, 1]
     assert found.covered[:, 0].tolist() == [5, 0, 1]

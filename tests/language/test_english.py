@@ -111,8 +111,8 @@ def test_short_sessions_and_empty_ones_are_not_judged() -> None:
     assert english_shares(batch()).shape == (0,)
 
 
-def test_the_share_counts_words_and_not_their_pieces() -> None:
-    # that's, the, don't, know: the pieces of that's and don't are no words; "do" is on no list
+def test_the_share_counts_words_and_not_their_subwords() -> None:
+    # that's, the, don't, know: the subwords of that's and don't are no words; "do" is on no list
     assert english_shares(batch(session(["That's the cat.", "Don't know!"])))[0] == pytest.approx(3 / 5)
 
 
@@ -142,7 +142,7 @@ def test_the_words_are_few_and_common() -> None:
     "path", ["annomi/annomi.csv", "hlqc/hlqc.csv", "mibot/mibot.csv", "vera_mh", "spiral_bench", "mindeval"]
 )
 def test_no_session_of_the_corpora_is_flagged(path: str, corpora: Path) -> None:
-    found = batch(*ta.read(corpora / path))
+    found = batch(*ta.read(corpora / path)[::4])
     assert np.nanmin(english_shares(found)) > 2 * LEAST_SHARE
     assert with_language_notes(found).sessions == found.sessions
 

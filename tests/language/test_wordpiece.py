@@ -1,4 +1,4 @@
-"""Words and the pieces that they are cut into."""
+"""Words and the subwords that they are cut into."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from therapy_analytics.language.wordpiece import LONGEST, PIECES, WordPiece, words
+from therapy_analytics.language.wordpiece import LONGEST, VOCABULARY, WordPiece, words
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_text_is_cut_into_words(text: str, wanted: list[str]) -> None:
     assert words(text) == wanted
 
 
-def test_words_are_cut_into_the_longest_pieces_from_the_left() -> None:
+def test_words_are_cut_into_the_longest_subwords_from_the_left() -> None:
     cut = WordPiece(["[UNK]", "un", "##happi", "##ness", "##h", "happy", "u", "##n"])
     assert cut.ids("unhappiness") == [1, 2, 3]
     assert cut.ids("happy un unh") == [5, 1, 1, 4]
@@ -38,11 +38,17 @@ def test_words_are_cut_into_the_longest_pieces_from_the_left() -> None:
     assert cut.ids("") == []
 
 
-def test_the_pieces_of_the_package() -> None:
-    pieces = PIECES.read_text(encoding="utf-8").split("\n")
-    assert (len(pieces), len(set(pieces))) == (30522, 30522)
-    assert (pieces[0], pieces[100]) == ("[PAD]", "[UNK]")
-    assert [pieces[place] for place in WordPiece(pieces).ids("I'm embarrassed!")] == ["i", "'", "m", "embarrassed", "!"]
+def test_the_vocabulary_of_the_package() -> None:
+    vocabulary = VOCABULARY.read_text(encoding="utf-8").split("\n")
+    assert (len(vocabulary), len(set(vocabulary))) == (30522, 30522)
+    assert (vocabulary[0], vocabulary[100]) == ("[PAD]", "[UNK]")
+    assert [vocabulary[place] for place in WordPiece(vocabulary).ids("I'm embarrassed!")] == [
+        "i",
+        "'",
+        "m",
+        "embarrassed",
+        "!",
+    ]
 
 
 @given(st.text(st.sampled_from(string.printable + "\x00\x1c\x7f"), max_size=30))

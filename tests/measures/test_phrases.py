@@ -7,14 +7,13 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language import phrases as engine
 from therapy_analytics.language.lexicons import Matcher, lexicon_folder
 from therapy_analytics.language.phrases import compiled, load_book, turns_of, turns_with
-from therapy_analytics.language.said import said
+from therapy_analytics.language.word_sequence import word_sequence
 from therapy_analytics.session import Session, Turn
 
 BOOKS = sorted(path.stem for path in lexicon_folder().glob("*.toml") if "[phrases." in path.read_text(encoding="utf-8"))
@@ -61,7 +60,7 @@ def test_every_slot_is_used(book: str) -> None:
 def test_every_word_of_a_phrase_is_one_that_the_tokeniser_makes(make, book: str) -> None:  # type: ignore[no-untyped-def]
     known = {word for one in load_book(book).phrases.values() for pattern in one.patterns for part in pattern
              if not isinstance(part, str) for word in part[0]}  # fmt: skip
-    made = said(make([("T", word) for word in sorted(known)])).index
+    made = word_sequence(make([("T", word) for word in sorted(known)])).index
     assert {word for word in known if word not in made} <= {"'ve", "'re", "'m", "cannot", "wouldn't", "i've", "n't"}
 
 
@@ -156,13 +155,3 @@ def test_batches_change_nothing() -> None:
         for name in MEANINGS:
             for role in ("therapist", "client"):
                 assert turns_with(batch, name, role).tolist() == turns_with(alone, name, role).tolist()
-
-
-def test_only_sentences_with_the_rarest_part_of_a_phrase_are_searched(make, write) -> None:  # type: ignore[no-untyped-def]
-    """Of "a ... b" b is rarer here, so that the second sentence is passed over; what is found stays."""
-    write("a ... b")
-    line = engine._text(make([("T", "a x b! a a a a! x a b!")]), "any", "therapist")
-    phrases = engine.load_book("any").phrases["one"]
-    letters = np.array([ord(phrases.characters.get(word, "\0")) for word in line.words.index] + [1, 2])
-    assert line._likely(letters, phrases).tolist() == [0, 1, 2, 3, 9, 10, 11, 12, 13]
-    assert line.where(phrases).tolist() == [0, 8]

@@ -134,19 +134,19 @@ STAYS = [
     "look at the dot on the wall",
     "i go to high school and the community college",
     "i stay at home at night and we went to the grocery store",
-    "he is always at the new clinic or in our house",
+    "he is always at the new clinic or in our garden",
     "I have a 2009 Corolla and a PHQ-9 of 14.",
 ]
 
 
-@pytest.mark.parametrize(("said", "expected"), STRUCTURED + DATES + NAMES)
-def test_it_is_removed(said: str, expected: str) -> None:
-    assert redacted(said) == [expected]
+@pytest.mark.parametrize(("spoken", "expected"), STRUCTURED + DATES + NAMES)
+def test_it_is_removed(spoken: str, expected: str) -> None:
+    assert redacted(spoken) == [expected]
 
 
-@pytest.mark.parametrize("said", STAYS)
-def test_it_stays(said: str) -> None:
-    assert redacted(said) == [said]
+@pytest.mark.parametrize("spoken", STAYS)
+def test_it_stays(spoken: str) -> None:
+    assert redacted(spoken) == [spoken]
 
 
 def test_the_question_before_says_what_a_number_is() -> None:
@@ -162,8 +162,8 @@ def test_the_question_before_says_what_an_answer_is() -> None:
 def test_what_was_found_once_is_found_again_in_another_form() -> None:
     assert redacted("my card ends in 4471", "yes four four seven one")[1] == "yes [ACCOUNT_1]"
     assert redacted("so my son hunter left", "did hunter say why")[1] == "did [NAME_1] say why"
-    said = redacted("it's dana dot reyes at lumo dot example", "so reyes at lumo dot example")
-    assert said == ["it's [EMAIL_1]", "so [EMAIL_2]"]
+    spoken = redacted("it's dana dot reyes at lumo dot example", "so reyes at lumo dot example")
+    assert spoken == ["it's [EMAIL_1]", "so [EMAIL_2]"]
     assert redacted("her name is thandeka", "t h a n d e k a")[1] == "[NAME_1]"
 
 
@@ -175,13 +175,13 @@ def test_a_role_as_a_label_is_no_name_in_the_talk() -> None:
 
 
 def test_one_person_has_one_number() -> None:
-    said = redacted(
+    spoken = redacted(
         "Hi Dana. I'm Ruth Lindqvist.",
         "Dana Reyes, yes. My brother Carlos Reyes came, Carlos is kind.",
         "Dana's brother. And Ms. Reyes?",
         labels=("Ruth Lindqvist", "Dana"),
     )
-    assert said == [
+    assert spoken == [
         "Hi [NAME_2]. I'm [NAME_1].",
         "[NAME_2], yes. My brother [NAME_3] came, [NAME_3] is kind.",
         "[NAME_2]'s brother. And Ms. [NAME_4]?",  # two people are called Reyes
@@ -223,7 +223,7 @@ _CUED = st.tuples(
     st.from_regex(r"[A-Z]{1,3}-[0-9]{5,9}|[0-9]{6,10}", fullmatch=True),
 )
 _AROUND = st.sampled_from(["So {}, yeah.", "i said {} and then", "It's {}.", "{}", "Well, ({}) I think; {}?"])
-_SAID = dict(
+_TEXTS = dict(
     zip("0123456789", ["oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"], strict=True)
 )
 
@@ -244,8 +244,8 @@ def test_no_number_survives_behind_its_cue(cued: tuple[str, str], around: str) -
 @settings(max_examples=40, deadline=None)
 @given(_DIGITS, st.sampled_from([", ", " ", " uh "]))
 def test_no_spoken_telephone_number_survives(planted: str, gap: str) -> None:
-    said = gap.join(" ".join(_SAID[digit] for digit in part) for part in planted.split("-"))
-    assert not re.search("|".join(list(_SAID.values())[1:]), redacted(f"it's {said}")[0])
+    spoken = gap.join(" ".join(_TEXTS[digit] for digit in part) for part in planted.split("-"))
+    assert not re.search("|".join(list(_TEXTS.values())[1:]), redacted(f"it's {spoken}")[0])
 
 
 _TALK = st.lists(
@@ -258,15 +258,14 @@ _TALK = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(_TALK)
 def test_redacting_twice_changes_nothing(texts: list[str]) -> None:
-    once = redacted(*texts)
-    assert redacted(*once) == once
+    first = redacted(*texts)
+    assert redacted(*first) == first
 
 
 def test_every_kind_has_words_for_people() -> None:
     assert all(KINDS.values())
-    assert {
-        kind for said, _ in STRUCTURED + DATES + NAMES for kind in re.findall(r"\[([A-Z]+)_\d+\]", redacted(said)[0])
-    } >= set(KINDS) - {"AGE_OVER_89"}
+    texts = [redacted(spoken)[0] for spoken, _ in STRUCTURED + DATES + NAMES]
+    assert {kind for text in texts for kind in re.findall(r"\[([A-Z]+)_\d+\]", text)} >= set(KINDS) - {"AGE_OVER_89"}

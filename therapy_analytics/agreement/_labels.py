@@ -88,11 +88,6 @@ def books() -> tuple[str, ...]:
     return tuple(book.id for book in books_in_order())
 
 
-def books() -> tuple[str, ...]:
-    """Return the ids of the built-in codebooks, in the order in which they are asked where a label is in several."""
-    return tuple(book.id for book in books_in_order())
-
-
 def slug(label: object) -> str:
     """Return a label in lower case with _ for spaces; plus and minus stay, for they tell codes of MISC apart.
 

@@ -1,7 +1,7 @@
-"""Behaviours: codebooks as data, the tagger that predicts their codes, and outside coders by choice.
+"""Behaviours: codebooks as data, taggers that predict their codes, and outside coders.
 
-How to add a codebook: put a TOML file into ``codebooks/`` (see `codebook`). How the tagger
-is trained, and what its predictions are worth: ``docs/tagger.md``.
+How to add a codebook: put a TOML file into ``codebooks/`` (see `codebook`). How the tagger is trained, and how accurate
+it is: ``docs/tagger.md``.
 """
 
 from therapy_analytics.behaviours.accurate import AccurateTagger, load_accurate

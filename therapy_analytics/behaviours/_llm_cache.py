@@ -1,4 +1,4 @@
-"""Answers of an outside coder so far: codes by the hash of the question, never words."""
+"""A cache of an outside coder's answers: codes by the hash of the question, no words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _APP = "therapy-analytics"
 
 
 def default_folder() -> Path:
-    """Return the folder for caches that this system gives its user."""
+    """Return the user's cache folder on this system."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / _APP / "Cache"
@@ -28,14 +28,14 @@ def default_folder() -> Path:
 
 
 class AnswerCache:
-    """One file of answers, open for reading and adding; safe to be killed with, and to share.
+    """A file of answers that survives being killed and can be shared by processes.
 
-    A line holds one answer and is written at once. A line that is cut off is passed over.
+    A line has one answer and is written in one call. A line that is cut off is ignored.
 
     Parameters
     ----------
     path : Path
-        The file; made with its folder if need be, for the user's eyes alone.
+        The file; created with its folder, readable by the user alone.
 
     Raises
     ------
@@ -62,11 +62,11 @@ class AnswerCache:
         self._file.close()
 
     def get(self, key: str) -> tuple[str, ...] | None:
-        """Return the codes that answer a question, or None when it was not answered yet."""
+        """Return the codes of a question, or None where it is not in the cache."""
         return self._answers.get(key)
 
     def put(self, key: str, codes: tuple[str, ...]) -> None:
-        """Keep an answer; the first one to a question stays."""
+        """Store an answer; the first one to a question stays."""
         line = json.dumps({"key": key, "codes": codes}).encode() + b"\n"
         with self._lock:
             if key not in self._answers:

@@ -1,15 +1,17 @@
-"""Questions to a server, one connection each: bounded in time and size, tried again, never led elsewhere.
+"""Requests to an outside coder's server: bounded in time and size, repeated, never redirected.
 
-`http.client` is used because it knows no proxies and follows no redirects: words go to the
-server that was named, or nowhere.
+`http.client` is used because it knows no proxies and follows no redirects: words go to the server that was named, or
+nowhere.
 """
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import ipaddress
 import json
 import os
+import re
 import socket
 import ssl
 import threading
@@ -18,30 +20,94 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
-from therapy_analytics.behaviours._llm_endpoint import Endpoint, is_loopback_address
 from therapy_analytics.errors import BadOptionError, CoderServerError
 
 KEY_VARIABLE = "TANALYZE_API_KEY"
 WAITS_S = (0.5, 1.0, 2.0, 4.0)
-"""Before the second try, the third, ..."""
+"""Waiting times before the second try, the third, ..."""
 _LONGEST_WAIT_S = 60.0
 _MOST_BYTES = 4_000_000
 _NOT_ACCEPTED = frozenset({400, 413, 422})
 _BUSY = frozenset({408, 409, 425, 429})
+_FORM = "Give it as in http://127.0.0.1:11434/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server's address.
+
+    Attributes
+    ----------
+    tls : bool
+        Whether it is reached by https.
+    host, port, path : str, int, str
+        Of requests: ``path`` ends in ``/chat/completions``.
+    remote : bool
+        Whether it may be another machine than this one.
+    """
+
+    tls: bool
+    host: str
+    port: int
+    path: str
+    remote: bool
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
+
+
+def parse_endpoint(text: str, *, allow_remote: bool) -> Endpoint:
+    """Parse an address.
+
+    Raises
+    ------
+    BadOptionError
+        It is no http address, holds a password, or is on another machine and that is not allowed.
+    """
+    try:
+        parts = urlsplit(text.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise BadOptionError("--endpoint", "is not an address", _FORM) from None
+    odd = parts.query or parts.fragment or not re.fullmatch(r"[!-~]*", parts.path)
+    if parts.scheme not in {"http", "https"} or not host or odd:
+        raise BadOptionError("--endpoint", "is not the address of a server", _FORM)
+    if parts.username is not None or parts.password is not None:
+        remedy = f"Put the server's key into the variable {KEY_VARIABLE}"
+        raise BadOptionError("--endpoint", "holds a name or a password", remedy)
+    if not (allow_remote or host == "localhost" or is_loopback_address(host)):
+        problem = f"{host} is another machine: the words of your transcripts would be sent there"
+        raise BadOptionError("--endpoint", problem, "Use a server on 127.0.0.1, or add --allow-remote")
+    tls = parts.scheme == "https"
+    path = parts.path.rstrip("/").removesuffix("/chat/completions") + "/chat/completions"
+    return Endpoint(tls, host, port or (443 if tls else 80), path, allow_remote)
+
+
+def is_loopback_address(address: str) -> bool:
+    """Return whether a numeric address is in 127.0.0.0/8 or ::1; names that would have to be looked up are not."""
+    try:
+        one = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(one, ipaddress.IPv4Address):
+        return one in ipaddress.IPv4Network("127.0.0.0/8")
+    return one == ipaddress.IPv6Address("::1")
 
 
 class FaultError(Exception):
-    """A server's trouble that may pass.
+    """A failure of the server that may pass.
 
     Parameters
     ----------
     problem : str
-        In words, none of them the server's.
+        A description, without any words of the server.
     wait_s : float or None
-        When the server wants to be asked again.
+        After how many seconds the server wants to be asked again.
     absent : bool
-        Whether nobody listens there at all.
+        Whether nothing listens at the address.
     """
 
     def __init__(self, problem: str, wait_s: float | None = None, *, absent: bool = False) -> None:
@@ -50,22 +116,15 @@ class FaultError(Exception):
 
 
 class NotAcceptedError(Exception):
-    """The server understands the request and does not take it as it is."""
+    """The server understands the request and rejects its form."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    status: int
-    retry_after: str
-    body: bytes
-
-
 class Client:
-    """Asks one server, from several threads; leaving its ``with`` ends whatever is still open.
+    """Sends requests to one server, from several threads; leaving its ``with`` block closes all connections.
 
     Parameters
     ----------
@@ -92,14 +151,14 @@ class Client:
             _cut(one)
 
     def ask(self, request: Mapping[str, Any]) -> str:
-        """Return what the model says to a request, trying again as long as that may help.
+        """Return the model's message, trying again as long as that may help.
 
         Raises
         ------
         NotAcceptedError
-            The server does not take the request as it is.
+            The server rejects the form of the request.
         FaultError
-            The server is in trouble, and was at each try.
+            The server failed at every try.
         CoderServerError
             No request can succeed there.
         """
@@ -107,24 +166,27 @@ class Client:
         give_up = time.monotonic() + 2 * self._timeout_s
         for usual_s in WAITS_S:
             try:
-                return _said(self._checked(self._exchange(body)))
+                return self._message(body)
             except FaultError as fault:
                 wait_s = min(max(usual_s, fault.wait_s or 0.0), _LONGEST_WAIT_S)
                 if time.monotonic() + wait_s > give_up or self._stopped.wait(wait_s):
                     raise
-        return _said(self._checked(self._exchange(body)))
+        return self._message(body)
 
     def connect(self) -> http.client.HTTPConnection:
-        """Open a connection, and make sure where it leads before a word is sent.
+        """Open a connection, and check where it leads before a word is sent.
 
         Raises
         ------
         FaultError
-            Nobody listens there.
+            Nothing listens there.
         CoderServerError
-            A name led to another machine, or the machine cannot prove that it is the one named.
+            A name led to another machine, or the machine cannot prove its identity.
         """
-        connection = self._new_connection()
+        host, port, timeout = self._endpoint.host, self._endpoint.port, self._timeout_s
+        connection = http.client.HTTPConnection(host, port, timeout=timeout)
+        if self._endpoint.tls:
+            connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=ssl.create_default_context())
         try:
             connection.connect()
         except ssl.SSLCertVerificationError:
@@ -136,54 +198,45 @@ class Client:
             raise self._hopeless("it is not on this machine", "Use a server on 127.0.0.1, or add --allow-remote")
         return connection
 
-    def _new_connection(self) -> http.client.HTTPConnection:
-        host, port = self._endpoint.host, self._endpoint.port
-        if not self._endpoint.tls:
-            return http.client.HTTPConnection(host, port, timeout=self._timeout_s)
-        context = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, port, timeout=self._timeout_s, context=context)
+    def _message(self, body: bytes) -> str:
+        """Send one request and return the model's message; error texts of a server may quote us and are not read."""
+        status, retry_after, answer = self._exchange(body)
+        if status in _NOT_ACCEPTED:
+            raise NotAcceptedError(status)
+        if status in _BUSY or status >= 500:
+            wait_s = float(retry_after) if retry_after.strip().isdecimal() else None
+            raise FaultError(f"the server reports status {status}", wait_s)
+        if status != 200:
+            raise self._hopeless(*_why(status))
+        if len(answer) > _MOST_BYTES:
+            raise FaultError("the answer is too long")
+        return _content(answer)
 
-    def _exchange(self, body: bytes) -> _Reply:
-        """Send one request; a clock of its own ends it, for a timeout starts again with each byte."""
+    def _exchange(self, body: bytes) -> tuple[int, str, bytes]:
+        """Return status, Retry-After and body; a timer ends the request, because a timeout restarts with each byte."""
         connection, start = self.connect(), time.monotonic()
-        link = connection.sock
+        link, found, problem = connection.sock, None, ""
         clock = threading.Timer(self._timeout_s, _cut, [link])
         clock.daemon = True
         self._open.add(link)
         try:
             clock.start()
-            reply, problem = self._sent(connection, body), ""
+            if self._stopped.is_set():
+                raise FaultError("stopped")
+            connection.request("POST", self._endpoint.path, body, self._headers)
+            response = connection.getresponse()
+            found = response.status, response.getheader("Retry-After", ""), response.read(_MOST_BYTES + 1)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            reply, problem = None, f"the answer breaks off ({type(error).__name__})"
+            problem = f"the answer breaks off ({type(error).__name__})"
         finally:
             clock.cancel()
             self._open.discard(link)
             connection.close()
         if time.monotonic() - start >= self._timeout_s:
             raise FaultError(f"an answer takes longer than {self._timeout_s:g} s (--llm-timeout)")
-        if reply is None:
+        if found is None:
             raise FaultError(problem)
-        return reply
-
-    def _sent(self, connection: http.client.HTTPConnection, body: bytes) -> _Reply:
-        if self._stopped.is_set():
-            raise FaultError("stopped")
-        connection.request("POST", self._endpoint.path, body, self._headers)
-        response = connection.getresponse()
-        return _Reply(response.status, response.getheader("Retry-After", ""), response.read(_MOST_BYTES + 1))
-
-    def _checked(self, reply: _Reply) -> bytes:
-        """Return the body of a good reply; what a server says of its errors may quote us, and is left alone."""
-        status = reply.status
-        if status in _NOT_ACCEPTED:
-            raise NotAcceptedError(status)
-        if status in _BUSY or status >= 500:
-            raise FaultError(f"the server reports status {status}", _seconds(reply.retry_after))
-        if status != 200:
-            raise self._hopeless(*_why(status))
-        if len(reply.body) > _MOST_BYTES:
-            raise FaultError("the answer is too long")
-        return reply.body
+        return found
 
     def _hopeless(self, problem: str, remedy: str) -> CoderServerError:
         return CoderServerError(str(self._endpoint), problem, remedy)
@@ -214,12 +267,8 @@ def _why(status: int) -> tuple[str, str]:
     return f"it answers with status {status}", "Look into the server's own log"
 
 
-def _seconds(retry_after: str) -> float | None:
-    return float(retry_after) if retry_after.strip().isdecimal() else None
-
-
-def _said(body: bytes) -> str:
-    """Return the message of a completion; "" for one without words, such as a formal refusal."""
+def _content(body: bytes) -> str:
+    """Return the message of a chat completion; "" for one without words, such as a formal refusal."""
     try:
         message = json.loads(body)["choices"][0]["message"]
         content = message["content"]

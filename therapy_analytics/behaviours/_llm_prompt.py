@@ -1,7 +1,7 @@
-"""What an outside coder is asked, and how its answer is read.
+"""The prompt of an outside coder, and how its answer is read.
 
-The words of a session are handed over as strings of a JSON document, which they cannot get out
-of, and whatever the answer says, only ids of the codebook for the turn's role are taken from it.
+The words of a session are strings in a JSON document, so they cannot become instructions by their form. From the answer
+only ids of codes of the turn's role are taken.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from therapy_analytics.behaviours.codebook import Code, Codebook
 from therapy_analytics.session import Role, Session, Turn
 
 VERSION = "1"
-"""Raised when a question is put in another way: answers to the old one are then asked for again."""
+"""Raised when the prompt changes: cached answers to the old one are then not used."""
 N_BEFORE = 4
 _MOST_BEFORE = 800
 _MOST = 12_000
@@ -41,7 +41,7 @@ AGAIN = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One turn as it is put to the coder."""
+    """One turn as the coder gets it."""
 
     role: Role
     text: str = field(repr=False)
@@ -49,7 +49,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a question: the codes, or why there are none."""
+    """The codes of a turn, or why there are none."""
 
     outcome: Literal["coded", "refused", "nonsense", "failed"]
     codes: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Answer:
 
 
 def instructions(role: Role, books: Sequence[Codebook]) -> str:
-    """Return what the coder is told before the turn: the task, and the codes of a role."""
+    """Return the instructions: the task, and the codes of a role."""
     parts = [_TASK.format(n_before=N_BEFORE, role=role)]
     for book in books:
         codes = [code for code in book.codes if code.role == role]
@@ -74,28 +74,28 @@ def _described(code: Code) -> str:
 
 
 def questions(session: Session, roles: frozenset[Role]) -> Iterator[Question | None]:
-    """Yield the question for each turn; None where there is nothing to ask.
+    """Yield the question for each turn, None where there is nothing to ask.
 
-    What is asked holds the words and the roles, and not the labels of the speakers.
+    A question has the words and the roles, and not the labels of the speakers.
     """
     for place, turn in enumerate(session.turns):
         if turn.role not in roles or not turn.text.strip():
             yield None
             continue
         before = session.turns[max(0, place - N_BEFORE) : place]
-        document = {"before": [_said(one, _MOST_BEFORE) for one in before], "turn": _said(turn, _MOST)}
+        document = {"before": [_document(one, _MOST_BEFORE) for one in before], "turn": _document(turn, _MOST)}
         yield Question(turn.role, json.dumps(document, ensure_ascii=False).encode(errors="replace").decode())
 
 
-def _said(turn: Turn, most: int) -> dict[str, str]:
+def _document(turn: Turn, most: int) -> dict[str, str]:
     return {"role": turn.role, "text": turn.text if len(turn.text) <= most else turn.text[:most] + " ..."}
 
 
 def read_answer(text: str, known: frozenset[str]) -> Answer:
-    """Take the codes out of an answer.
+    """Return the codes that an answer names.
 
-    Words around the one JSON object are passed over, for many models cannot do without; an id
-    that the role does not know spoils the answer.
+    Text around the one JSON object is ignored, because many models write some; an id that is no code of the role makes
+    the answer unusable.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def read_answer(text: str, known: frozenset[str]) -> Answer:
 
 
 def _objects(text: str) -> Iterator[dict[str, object]]:
-    """Yield the JSON objects in a text that have codes."""
+    """Yield the JSON objects in a text that have a field "codes"."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     for _ in range(_MOST_OBJECTS):

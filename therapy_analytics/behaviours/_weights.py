@@ -1,4 +1,4 @@
-"""The files of a trained tagger: ``model.json`` says what ``weights.npz`` means."""
+"""The files of a trained tagger: ``model.json`` (a description) and ``weights.npz`` (arrays)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from therapy_analytics.language.data_files import (
 from therapy_analytics.session import ROLES, Role
 
 FORMAT = 3
-"""Raised whenever features change: weights fit the features that they were trained on, and no others."""
+"""Raised whenever features change, because weights only fit the features that they were trained on."""
 AIMS = {
     "balanced": "decisions agree most with human coders",
     "precision": "a coded turn is right most often",
     "recall": "few turns with the code are missed",
     "rate": "as many turns are decided as the probabilities expect",
 }
-"""What thresholds can be chosen for, and what each means."""
+"""Aims that thresholds are chosen for, and their meaning."""
 DEFAULT_AIM = "balanced"
 WEIGHTS = Path(__file__).parent / "weights"
 """The weights of the package."""
@@ -45,20 +45,20 @@ _SHORT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """How a code comes about.
+    """How the tagger gives a code.
 
     Attributes
     ----------
     column : str
         ``mi_question``, ``bolt_planning``, ...
     role : {"therapist", "client"}
-        Whose turns can have it.
+        Role of the turns that can have it.
     heads : tuple of str
-        The heads whose probabilities are multiplied: P(group), P(kind given the group).
+        Heads whose probabilities are multiplied: P(parent), P(sub-code given the parent).
     thresholds : mapping of str to float
         For each of `AIMS`: a turn has the code when its probability is at least this.
     on_request : bool
-        Whether it is given only when all codes are asked for.
+        Whether it is given only where all codes are asked for.
     """
 
     column: str
@@ -75,17 +75,17 @@ class Weights:
     Attributes
     ----------
     heads : tuple of str
-        What each head is called: like the code that it decides, alone or of the kinds of a group.
+        Names of the heads, those of their codes.
     n_context : int
-        So many of them, the first layer, read the turns before and after, too.
+        How many heads are in the first layer, which also reads the turns before and after.
     buckets : float64 array (N_BUCKETS, 3 * n_context + n_others)
-        First layer's weights for the turn, the turn before, the turn after; then the second layer's.
+        Weights of the first layer for the turn, the turn before and the turn after, then of the second layer.
     hand : float64 array (len(HAND), n_context + n_others)
-        Weights of the features by hand.
+        Weights of the hand-crafted features.
     lift : float64 array (n_context, n_others)
-        What the second layer takes from the scores of the first.
+        Weights of the first layer's scores in the second.
     bias : float64 array (n_context + n_others,)
-        Added to the scores.
+        Intercepts.
     """
 
     heads: tuple[str, ...]
@@ -96,25 +96,25 @@ class Weights:
     bias: NDArray[np.float64]
 
     def only(self, heads: Collection[int]) -> Weights:
-        """Return the first layer, and those of the other heads that are named."""
+        """Return the first layer, and of the second layer the heads with these numbers."""
         n = self.n_context
         others = [head for head in range(n, len(self.heads)) if head in heads]
         kept = [*range(n), *others]
         below = [head - n for head in others]
         columns = [*range(3 * n), *(3 * n + column for column in below)]
         names = tuple(self.heads[head] for head in kept)
-        # Columns taken out stand one after the other in memory: a sparse product would bring them into rows each time
+        # Selected columns are not contiguous in memory, and every sparse product would copy them
         buckets = np.ascontiguousarray(self.buckets[:, columns])
         return Weights(names, n, buckets, self.hand[:, kept], self.lift[:, below], self.bias[kept])
 
 
 def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weights]:
-    """Read a folder of weights: name, version, hash, codes, arrays.
+    """Return name, version, hash, codes and arrays of a folder of weights.
 
     Raises
     ------
     BadDataFileError
-        A file is missing, broken or too large, or the two do not fit each other or this version.
+        A file is missing, broken or too large, or they do not fit each other or this version.
     """
     digest = hashlib.sha256()
     about = folder / "model.json"
@@ -134,12 +134,12 @@ def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weight
 
 
 def read_file(path: Path, digest: Any, *, most: int) -> bytes:
-    """Return what is in a file of the weights, and put it into a hash.
+    """Return the contents of a file of weights, and add them to a hash.
 
     Raises
     ------
     BadDataFileError
-        It cannot be opened, or has more than so many bytes.
+        It cannot be opened, or is too large.
     """
     data = read_bytes(path, most, what="the file of a model", remedy=REMEDY)
     digest.update(data)
@@ -147,12 +147,12 @@ def read_file(path: Path, digest: Any, *, most: int) -> bytes:
 
 
 def check_format(model: Mapping[str, Any], wanted: int, path: Path, remedy: str) -> None:
-    """Refuse a description that another version of this program wrote.
+    """Refuse a description of another format version.
 
     Raises
     ------
     BadDataFileError
-        Its format is not the one that is wanted.
+        It has another format version.
     """
     if model["format"] != wanted:
         problem = f"the model is not of format {wanted}, the one of this version"
@@ -160,7 +160,7 @@ def check_format(model: Mapping[str, Any], wanted: int, path: Path, remedy: str)
 
 
 def short_text(model: Mapping[str, Any], field: str) -> str:
-    """Return a field that holds a short text on one line; to be called while `parsing`."""
+    """Return a field that must be a short text on one line; call it within `parsing`."""
     value = model[field]
     if not isinstance(value, str) or not _SHORT.fullmatch(value):
         raise ValueError
@@ -177,12 +177,12 @@ def _coded(entry: dict[str, Any], heads: list[str]) -> Coded:
 
 
 def thresholds_of(entry: dict[str, Any]) -> dict[str, float]:
-    """Return a code's threshold for each aim; to be called while `parsing`.
+    """Return a code's threshold for each aim; call it within `parsing`.
 
     Raises
     ------
     ValueError, KeyError, TypeError, OverflowError
-        One is missing, or lies outside 0 and 1.
+        One is missing, or is not between 0 and 1.
     """
     thresholds = {aim: float(entry["thresholds"][aim]) for aim in AIMS}
     if not all(0 < threshold < 1 for threshold in thresholds.values()):

@@ -1,6 +1,6 @@
-"""The accurate tagger: the fast one and an encoder together, for those who can wait.
+"""The accurate tagger: a weighted sum of the log-odds of the fast tagger and of an encoder.
 
-For each code the log-odds of both are added up, weighed by what has proved itself on turns that neither had seen.
+The weights of each code were fitted on turns that neither had seen.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from therapy_analytics.behaviours._weights import (
     thresholds_of,
 )
 from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.encoder import Encoder, encoder_of
+from therapy_analytics.behaviours.encoder import Encoder, load_encoder
 from therapy_analytics.behaviours.features import featurize
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
 from therapy_analytics.language.data_files import LARGEST_ENCODER, LARGEST_TEXT, json_list, json_object, parsing
-from therapy_analytics.language.wordpiece import PIECES
+from therapy_analytics.language.wordpiece import VOCABULARY
 
 FORMAT = 1
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_accurate.py"
@@ -38,19 +38,19 @@ _REMEDY = "Install the package again, or rebuild the weights with tools/train_ac
 
 @dataclass(frozen=True, slots=True)
 class Blended:
-    """How a code comes about.
+    """How the log-odds of a code are combined.
 
     Attributes
     ----------
     column : str
-        As the fast tagger has it.
+        As in the fast tagger.
     head : int
-        The encoder's head for it.
+        The encoder's head for the code.
     lines : float64 array (2, 3)
-        What the fast tagger's log-odds are multiplied by, what the encoder's are, and what is added: in sessions
-        with punctuation, and in those without.
+        Weight of the fast tagger, weight of the encoder, and intercept, in sessions with punctuation and in those
+        without.
     group : str or None
-        The code that it is a kind of, and cannot be likelier than.
+        Its parent, whose probability bounds its own.
     thresholds : mapping of str to float
         For each aim: a turn has the code when its probability is at least this.
     """
@@ -71,9 +71,9 @@ class AccurateTagger:
     name, version : str
         Of the model.
     sha256 : str
-        Of all its files, those of the fast tagger included.
+        Hash of all files, including those of the fast tagger.
     fast : Tagger
-        The fast tagger, with the codes that are wanted.
+        The fast tagger, with the codes that are given.
     encoder : Encoder
         The encoder.
     blends : tuple of Blended
@@ -94,7 +94,7 @@ class AccurateTagger:
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
-        """The threshold of each code for the aim, (n_codes,)."""
+        """The threshold of each code for the aim, float64 (n_codes,)."""
         return np.array([blend.thresholds[self.fast.aim] for blend in self.blends], dtype=np.float64)
 
     def predict(self, batch: Batch) -> Codes:
@@ -108,21 +108,21 @@ class AccurateTagger:
         Returns
         -------
         Codes
-            What it holds for a session does not depend on the other sessions. Turns without words have the
-            probabilities of the fast tagger.
+            The codes of a session do not depend on the other sessions. Turns without words have the probabilities
+            of the fast tagger.
         """
         return self.weighed(batch)[0]
 
     def weighed(self, batch: Batch) -> tuple[Codes, NDArray[np.float64]]:
-        """Predict the codes of all turns of a batch, and say what they are the sum of.
+        """Predict the codes of all turns of a batch, and return the terms of their log-odds.
 
         Returns
         -------
         codes : Codes
             As `predict` returns them.
         shares : float64 array (n_turns, n_codes, 3)
-            What the fast tagger, the encoder and the bias add to the log-odds of each code; nan where a turn has no
-            words, or its role cannot have the code.
+            Terms of the fast tagger, of the encoder and of the intercept; nan where a turn has no words, or its role
+            cannot have the code.
         """
         features = featurize(batch.turns, batch.starts)
         fast = self.fast.probabilities(features, batch.turns.roles)
@@ -142,21 +142,21 @@ class AccurateTagger:
 
 
 def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:
-    """Load an accurate tagger; the one of the package when no folder is named.
+    """Load an accurate tagger, by default that of the package.
 
     Parameters
     ----------
     folder : Path, optional
-        Of other weights: those of a fast tagger, ``encoder.onnx`` and ``accurate.json``.
+        A folder of other weights: those of a fast tagger, ``encoder.onnx`` and ``accurate.json``.
     aim : {"balanced", "precision", "recall", "rate"}, optional
-        What decisions are for, see ``docs/tagger.md``.
+        Aim of the decisions, see ``docs/tagger.md``.
     all_codes : bool, optional
-        Whether the codes that are given on request only are wanted, too.
+        Whether to give also the codes that are given only on request.
 
     Raises
     ------
     BadDataFileError
-        The folder does not hold the weights of a tagger, or they do not fit this version or machine.
+        The folder does not have the weights of a tagger, or they do not fit this version or machine.
     UnknownNameError
         There is no such aim.
     """
@@ -173,7 +173,7 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
 
 
 class _Model(NamedTuple):
-    """What stands beside the weights of the fast tagger; its blends by column."""
+    """The files of the accurate tagger beside those of the fast one."""
 
     name: str
     version: str
@@ -187,7 +187,7 @@ def _load(folder: Path) -> _Model:
     path = folder / "accurate.json"
     digest = hashlib.sha256()
     onnx = folder / "encoder.onnx"
-    files = {path: LARGEST_TEXT, onnx: LARGEST_ENCODER, PIECES: LARGEST_TEXT}
+    files = {path: LARGEST_TEXT, onnx: LARGEST_ENCODER, VOCABULARY: LARGEST_TEXT}
     raw = [read_file(file, digest, most=most) for file, most in files.items()]
     with parsing(path, "the description of a tagger", _REMEDY):
         model = json_object(raw[0])
@@ -195,7 +195,7 @@ def _load(folder: Path) -> _Model:
         heads = json_list(model, "heads")
         blends = {blend.column: blend for blend in (_blend(entry, heads) for entry in json_list(model, "codes", dict))}
         name, version = short_text(model, "name"), short_text(model, "version")
-    return _Model(name, version, digest, encoder_of(raw[1], raw[2], onnx, n_heads=len(heads)), blends)
+    return _Model(name, version, digest, load_encoder(raw[1], raw[2], onnx, n_heads=len(heads)), blends)
 
 
 def _blend(entry: dict[str, Any], heads: list[str]) -> Blended:

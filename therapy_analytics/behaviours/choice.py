@@ -1,4 +1,4 @@
-"""Who codes the turns: the tagger of the package or, by choice, a language model that the user runs."""
+"""Which coder codes the turns: a tagger of the package, or a language model that the user runs."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ KINDS = ("accurate", "fast", "llm")
 
 
 class Coder(Protocol):
-    """What gives the turns of a batch their codes."""
+    """Interface of all coders."""
 
     @property
     def name(self) -> str:
-        """Of the coder."""
+        """Name of the coder."""
 
     @property
     def version(self) -> str:
-        """Of the coder."""
+        """Version of the coder."""
 
     @property
     def sha256(self) -> str:
-        """Hash of all that it decides by: weights, or instructions."""
+        """Hash of its weights or instructions."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,34 +49,34 @@ class Coder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggerOptions:
-    """Which coder a run uses. All but `kind`, `aim`, `all_codes` and `model` are for ``llm``.
+    """The coder of a run. All options but `kind`, `aim`, `all_codes` and `model` are for ``llm``.
 
     Attributes
     ----------
     kind : {"accurate", "fast", "llm"}
-        The tagger of the package with its encoder, the same without (less accurate, and thirty times as fast),
-        or an outside coder.
+        The package's tagger with its encoder; without it (less accurate, and thirty times as fast); or an outside
+        coder.
     aim : {"balanced", "precision", "recall", "rate"}
-        What the tagger's decisions are for, see ``docs/tagger.md``; an outside coder has no choice.
+        Aim of the tagger's decisions, see ``docs/tagger.md``; an outside coder has none.
     all_codes : bool
-        Whether codes are given, too, on which people themselves agree little, or which are learnt from a language
-        model's reading: kinds of reflection and of input, and those of MITI.
+        Whether to give also the codes on which people agree little, or which were learnt from a language model's codes:
+        sub-codes of reflection and of input, and those of MITI.
     endpoint : str or None
         Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
     model : str or None
-        For ``llm`` the model, as the server names it. Else the folder of a model of the user's own, as
-        ``tanalyze train`` writes it: its codes stand beside those of the package, and in place of those of one name.
+        For ``llm`` the model, as the server names it. Otherwise the folder of the user's own model, as ``tanalyze
+        train`` writes it: its codes are added to those of the package, and replace those with the same name.
     allow_remote : bool
-        Whether the words may leave this machine: the server may be another one.
+        Whether the server may be another machine, so that words leave this one.
     parallel : int
-        How many questions may be open at a time.
+        How many requests may be open at a time.
     timeout_s : float
         How long one answer may take.
     cache : Path or None
-        Folder of the answers so far (codes, no words); None is the user's own cache folder.
+        Folder of cached answers (codes, no words); None for the user's cache folder.
     codebooks : tuple of str, Path or Codebook
-        What to code by instead of the tagger's codes: ids of built-in codebooks, the user's own files, or
-        codebooks as `load_codebook` returns them. All codes of each are given.
+        Codebooks to use instead of the tagger's codes: ids of built-in ones, files, or codebooks as `load_codebook`
+        returns them. All codes of each are given.
     """
 
     kind: str = "accurate"
@@ -93,7 +93,7 @@ class TaggerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the codebook of a run says of the columns of codes."""
+    """Descriptions of the columns of codes, for the codebook of a run."""
 
     probability: str
     decision: str
@@ -102,12 +102,12 @@ class Meaning:
 
 
 def load_coder(options: TaggerOptions | None = None) -> Coder:
-    """Return the coder that the options choose; nothing is connected to yet.
+    """Return the coder of these options; nothing is connected to yet.
 
     Raises
     ------
     BadOptionError
-        The options do not fit together, or would send words to another machine unasked.
+        The options do not fit together, or would send words to another machine without permission.
     UnknownNameError
         There is no such aim or codebook.
     BadDataFileError
@@ -124,15 +124,15 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     if options.aim != DEFAULT_AIM:
         problem = "is for the tagger of the package: an outside coder decides by itself, without thresholds"
         raise BadOptionError("--tagger-aim", problem, "Leave it out, or leave out --tagger llm")
-    from therapy_analytics.behaviours.llm import LLMCoder  # noqa: PLC0415 (no other run may reach for the network)
+    from therapy_analytics.behaviours.llm import llm_coder  # noqa: PLC0415 (only this coder may use the network)
 
-    return LLMCoder.of(options)
+    return llm_coder(options)
 
 
 def chosen_codebooks(options: TaggerOptions) -> tuple[Codebook, ...]:
-    """Return the codebooks of the user's own: that an outside coder was told to code by, or of the user's own model.
+    """Return the codebooks that the user chose: those of an outside coder, or that of the user's own model.
 
-    There are none where the codes are all of the package's books.
+    There are none where all codes are of the package's codebooks.
 
     Raises
     ------
@@ -161,12 +161,12 @@ def chosen_codebooks(options: TaggerOptions) -> tuple[Codebook, ...]:
 
 
 def with_codebooks_read(options: TaggerOptions) -> TaggerOptions:
-    """Return the options with the codebooks themselves: whoever edits a file during a run changes the next run."""
+    """Return the options with the codebooks read, so that editing a file during a run does not change the run."""
     return replace(options, codebooks=chosen_codebooks(options)) if options.kind == "llm" else options
 
 
 def check_coder(options: TaggerOptions) -> None:
-    """Raise what would stop a run at its first turn, before anything of an earlier run is replaced.
+    """Raise the errors of the first turn before a run replaces anything of an earlier run.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def check_coder(options: TaggerOptions) -> None:
 
 
 def meaning(options: TaggerOptions) -> Meaning:
-    """Return what the columns of codes mean when the coder of these options gave them."""
+    """Return the descriptions of the columns of codes from the coder of these options."""
     coder = load_coder(options)
     if options.kind != "llm":
         return Meaning(
@@ -203,14 +203,14 @@ def meaning(options: TaggerOptions) -> Meaning:
 
 
 def _misleads(coder: Coder) -> str:
-    said = "A prediction, see docs/tagger.md; empty for turns of the other role"
+    text = "A prediction, see docs/tagger.md; empty for turns of the other role"
     if not isinstance(coder, OwnTagger):
-        return said
-    return f"{said}. By the user's own model, whose folder says how good it is: {', '.join(coder.own.names)}"
+        return text
+    return f"{text}. By the user's own model, whose folder says how good it is: {', '.join(coder.own.names)}"
 
 
 def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Iterable[Role]) -> AnnotatedSession:
-    """Return a session with its codes, and with a note on the turns that the coder could not code.
+    """Return a session with its codes, and with a note if the coder could not code all of its turns.
 
     Parameters
     ----------
@@ -219,18 +219,18 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Itera
     codes : Codes
         Of the whole batch.
     start : int
-        Place of the session's first turn in the batch.
+        Position of the session's first turn in the batch.
     roles : iterable of Role
-        Whose turns can have codes.
+        Roles that have codes.
     """
     stop = start + len(session)
     coded = replace(
         session,
-        probabilities=codes.probabilities(start, stop),
-        decisions=codes.decisions(start, stop),
-        unsure=codes.doubts(start, stop),
+        probabilities=codes.by_name(codes.probability[start:stop]),
+        decisions=codes.by_name(codes.decision[start:stop]),
+        unsure=codes.by_name(codes.unsure[start:stop]),
     )
-    of_role = np.logical_or.reduce([session.of(role) for role in roles])
+    of_role = np.logical_or.reduce([session.spoken_by(role) for role in roles])
     missing = int(np.count_nonzero(of_role & np.isnan(codes.probability[start:stop]).all(axis=1)))
     if not missing:
         return coded
@@ -239,7 +239,7 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Itera
 
 
 def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict[str, Any]:
-    """Return who coded the turns, for ``run.json``, with what was counted in the batches."""
+    """Return the record of the coder for ``run.json``, with the counts of all batches added up."""
     coder, counts = load_coder(options), Counter[str]()
     for one in batches:
         counts.update(one)
@@ -267,7 +267,7 @@ _OPTION_NAMES = {
 
 
 def _refuse_options_of_llm(options: TaggerOptions) -> None:
-    """Somebody who names a model and gets the package's tagger would not notice."""
+    """Refuse options of an outside coder without one: the user would not notice that they have no effect."""
     for one in fields(options):
         if one.name == "model" and options.model and is_own(Path(options.model)):
             continue

@@ -1,8 +1,7 @@
-"""Codebooks: what a code is, as data.
+"""Codebooks: definitions of codes, as data.
 
-To add one, put a TOML file like ``codebooks/bolt.toml`` beside it; ids are stable names of
-columns (``<book>_<code>``), so they are never reused for another meaning. A user's own
-codebook is a file of the same form (``docs/codebooks.md``).
+To add one, put a TOML file like ``codebooks/bolt.toml`` beside it. Ids are stable names of columns (``<book>_<code>``),
+so they are never reused with another meaning. A user's own codebook has the same form (``docs/codebooks.md``).
 """
 
 from __future__ import annotations
@@ -12,34 +11,33 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from therapy_analytics.behaviours import _codebook_form as form
-from therapy_analytics.behaviours._codebook_form import REMEDY, Exclusive, Place, Quality, Status, Unit
+from therapy_analytics.behaviours._codebook_form import REMEDY, Exclusive, Fields, Quality, Status, Unit, code_name
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language.data_files import LARGEST_TEXT, read_bytes, toml_table
 from therapy_analytics.session import Role
 
 DEFAULT_CORRELATION = 0.06
-"""`Code.turn_correlation` where it was not estimated, and for turns that are counted by other means than a code."""
+"""`Code.turn_correlation` where it was not estimated, and for rates that do not rest on a code."""
 LAST = 99
 """`Codebook.place` of books that do not say where they stand."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrosswalkEntry:
-    """How a code lies to a code of another book.
+    """How a code relates to a code of another book.
 
     Attributes
     ----------
     to : str
         The other code, as ``book.code``.
     quality : {"same", "narrower", "broader", "overlaps"}
-        same: both are meant to be given to the same turns. narrower: whatever has this code should
-        have the other, too, but not the other way round. broader: the reverse. overlaps: they
-        share a good part, and each has turns that the other does not.
+        same: both are given to the same turns. narrower: turns with this code should have the other too, but not
+        the reverse. broader: the reverse of narrower. overlaps: they share many turns, and each has others.
     note : str
-        Where they differ, in a sentence.
+        How they differ, in a sentence.
     """
 
     to: str
@@ -54,43 +52,42 @@ class Code:
     Attributes
     ----------
     book, id : str
-        Together the name of its columns, see `column`.
+        Together the name of its column, see `column`.
     name : str
-        As a person reads it.
+        For people.
     role : {"therapist", "client"}
         Whose turns can have it.
     group : str
-        The family that it belongs to, one word across books: reflection, question, advice,
-        information, confrontation, support, normalizing, psychoeducation, change, sustain, neutral,
-        feeling, insight, event, ...
+        Family of the code, the same word in all books: reflection, question, advice, information, confrontation,
+        support, normalizing, psychoeducation, change, sustain, neutral, feeling, insight, event, ...
     lane : str
-        The lane of a session's timeline that marks its turns, as in ``question``; codes of several books may share one.
-        Of a lane that ends in + or -, the marks of these codes point up or down. Empty for none.
+        Lane of a session's timeline that marks its turns, as in ``question``; codes of several books may share one. In
+        a lane whose name ends in + or -, the marks of these codes point up or down. Empty for none.
     definition : str
         When a turn has it.
     examples, counter_examples : tuple of str
-        Invented sentences that have it, and some that only look so, each with why not in brackets.
+        Invented sentences that have it, and some that seem to but do not, with the reason in brackets.
     source : str
         Who defined it; the book's, where the code names none.
     label : str
-        As coded data write it, where that is not the id: ``SR``, ``R+``.
+        Its label in coded data, where that is not the id: ``SR``, ``R+``.
     unit : {"turn", "utterance"}
-        What people give it to. A turn has the code of an utterance if one of its utterances has.
+        What human coders assign it to. A turn has the code of an utterance if any of its utterances has it.
     parent : str
-        Id of the code of the same book that it is a kind of; empty for a code of its own. A turn has a kind only
-        where it has the code.
+        Id of the code of the same book that it is a sub-code of; empty for others. A turn has a sub-code only where it
+        has the parent.
     exclusive : {"", "turn", "question"}
-        How many of its kinds a turn may have: any number, one, or as many as it has questions.
+        How many of its sub-codes a turn may have: any number, one, or as many as it has questions.
     crosswalk : tuple of CrosswalkEntry
-        Its nearest codes in other books.
+        The nearest codes of other books.
     status : {"", "experimental"}
-        experimental: people agree too little on it, so that it is written only on request.
+        experimental: people agree too little on it, so it is given only on request.
     status_reason : str
         Why it is experimental.
     turn_correlation : float
-        How alike two turns of a session are in having the code, beyond what the session's rate says: their intraclass
-        correlation, 0 to 1. It widens the intervals of rates: ``n`` turns tell as much as ``n / (1 + (n - 1) x
-        turn_correlation)`` independent ones. Estimated by ``benchmarks/turn_rates.py`` for the built-in codes.
+        Intraclass correlation of the turns of a session, given the session's rate, 0 to 1. It widens the intervals of
+        rates: ``n`` turns are worth ``n / (1 + (n - 1) x turn_correlation)`` independent ones (Kish). Estimated by
+        ``benchmarks/turn_rates.py`` for the built-in codes.
     """
 
     book: str
@@ -114,12 +111,12 @@ class Code:
 
     @property
     def column(self) -> str:
-        """Column of its decision; its probability stands in ``p_`` + this."""
+        """Name of the column of its decisions; that of its probabilities has ``p_`` before it."""
         return f"{self.book}_{self.id}"
 
     @property
     def level(self) -> Literal["coarse", "fine"]:
-        """Fine for a kind of another code, coarse for all others."""
+        """Fine for sub-codes, coarse for all others."""
         return "fine" if self.parent else "coarse"
 
 
@@ -152,25 +149,25 @@ def load_codebook(path: str | Path) -> Codebook:
     Raises
     ------
     BadDataFileError
-        The file is not a codebook: it says which code and field, and what would be right. Also
-        where its id is that of another codebook, or an entry of a crosswalk leads to no code of the package.
+        The file is not a codebook (the error names code and field, and what would be right), its id is that of another
+        codebook, or an entry of a crosswalk leads to no code of the package.
     """
     book = _parsed(Path(path))
-    place = Place(str(path))
     builtin = {one.id: one for one in builtin_codebooks()}
     if book.id in builtin and book.sha256 != builtin[book.id].sha256:
-        remedy = "Give it an id of its own, for its columns begin with it"
-        raise place.error(f"the id {book.id!r} is that of a codebook of this package", remedy)
+        problem = f"the id {book.id!r} is that of a codebook of this package"
+        raise Fields({}, str(path)).error(problem, "Give it an id of its own, for its columns begin with it")
     taken = sorted(_columns(builtin.values()) & _columns([book])) if book.id not in builtin else []
     if taken:
-        raise place.error(f"the column {taken[0]!r} would be that of another codebook", "Give the book another id")
+        problem = f"the column {taken[0]!r} would be that of another codebook"
+        raise Fields({}, str(path)).error(problem, "Give the book another id")
     _check_crosswalk(book, builtin, str(path))
     return book
 
 
 @functools.cache
 def builtin_codebooks() -> tuple[Codebook, ...]:
-    """Return the codebooks that come with the package, by id; the tagger need not know all of their codes."""
+    """Return the codebooks of the package, by id; the tagger does not give all of their codes."""
     paths = sorted((Path(__file__).parent / "codebooks").glob("*.toml"))
     read = [_parsed(path) for path in paths]
     books = {book.id: book for book in sorted(read, key=lambda book: book.id)}
@@ -181,7 +178,7 @@ def builtin_codebooks() -> tuple[Codebook, ...]:
 
 @functools.cache
 def correlation_of(*codes: str) -> float:
-    """Return how alike turns are in having any of some codes: the largest `Code.turn_correlation` of them.
+    """Return the largest `Code.turn_correlation` of some codes.
 
     Parameters
     ----------
@@ -193,18 +190,21 @@ def correlation_of(*codes: str) -> float:
 
 
 def codebooks_with(columns: Iterable[str], *, more: Iterable[Codebook] = ()) -> tuple[Codebook, ...]:
-    """Return the codebooks with those codes alone that have one of these columns.
+    """Return the codebooks, reduced to the codes that have one of these columns.
 
     Parameters
     ----------
     columns : iterable of str
-        As in ``load_tagger().names``. A book without any of them is left out.
+        As in ``load_tagger().names``. Books without any of them are left out.
     more : iterable of Codebook, optional
-        Books to look at after the built-in ones; those among them count once.
+        Further books; built-in ones among them count once.
     """
     wanted = set(columns)
-    books = {book.id: replace(book, codes=_among(book, wanted)) for book in (*builtin_codebooks(), *more)}
-    return tuple(book for book in books.values() if book.codes)
+    books = {book.id: book for book in (*builtin_codebooks(), *more)}
+    reduced = (
+        replace(book, codes=tuple(code for code in book.codes if code.column in wanted)) for book in books.values()
+    )
+    return tuple(book for book in reduced if book.codes)
 
 
 def codebook_named(name: str) -> Codebook:
@@ -229,80 +229,76 @@ def _columns(books: Iterable[Codebook]) -> set[str]:
     return {code.column for book in books for code in book.codes}
 
 
-def _among(book: Codebook, wanted: set[str]) -> tuple[Code, ...]:
-    return tuple(code for code in book.codes if code.column in wanted)
-
-
 def _parsed(path: Path) -> Codebook:
-    """Read a file without a look at other books."""
-    place = Place(str(path))
+    """Read a file, without comparing it with other codebooks."""
     data = read_bytes(path, LARGEST_TEXT, what="the codebook", remedy="Split it into several codebooks")
-    table = toml_table(data, path, what="the codebook", remedy=REMEDY)
-    form.only_known(table, form.BOOK_FIELDS, place)
-    book, source = form.book_id(table, place), form.text(table, "source", place)
-    unit = form.one_of(table, "unit", form.UNITS, place, default="turn")
-    entries = form.tables(table, "codes", place)
-    codes = tuple(_code(book, entry, place.of(number, entry), (source, unit)) for number, entry in enumerate(entries))
-    form.check_ids([code.id for code in codes], place)
-    _check_parents(codes, place)
-    name, definition = form.text(table, "name", place), form.text(table, "definition", place)
-    where, other = form.whole(table, "place", place, default=LAST), form.text(table, "overlaps", place, default="")
-    return Codebook(book, name, definition, source, codes, path.name, hashlib.sha256(data).hexdigest(), where, other)
+    fields = Fields(toml_table(data, path, what="the codebook", remedy=REMEDY), str(path))
+    fields.only(form.BOOK_FIELDS)
+    id_, source = fields.identifier(), fields.text("source")
+    unit = fields.one_of("unit", form.UNITS, default="turn")
+    codes = tuple(_code(id_, entry, source, unit) for entry in fields.codes())
+    ids = [code.id for code in codes]
+    if twice := sorted({one for one in ids if ids.count(one) > 1}):
+        problem = f"several codes have the id {', '.join(map(repr, twice))}"
+        raise fields.error(problem, "Give each code an id of its own")
+    _check_parents(codes, str(path))
+    name, definition = fields.text("name"), fields.text("definition")
+    place, overlaps = fields.number_from_1("place", default=LAST), fields.text("overlaps", default="")
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Codebook(id_, name, definition, source, codes, path.name, sha256, place, overlaps)
 
 
-def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str, str]) -> Code:
-    form.only_known(entry, form.CODE_FIELDS, place)
-    source, unit = of_book
-    status = form.one_of(entry, "status", form.STATUSES, place, default="")
+def _code(book: str, fields: Fields, source: str, unit: str) -> Code:
+    fields.only(form.CODE_FIELDS)
+    status = fields.one_of("status", form.STATUSES, default="")
     return Code(
         book=book,
-        id=form.code_id(entry, place),
-        name=form.text(entry, "name", place),
-        role=form.one_of(entry, "role", form.CODED_ROLES, place),
-        group=form.text(entry, "group", place),
-        lane=form.text(entry, "lane", place, default=""),
-        definition=form.text(entry, "definition", place),
-        examples=form.texts(entry, "examples", place),
-        counter_examples=form.texts(entry, "counter_examples", place),
-        source=form.text(entry, "source", place, default=source),
-        label=form.text(entry, "label", place, default=""),
-        unit=form.one_of(entry, "unit", form.UNITS, place, default=unit),
-        parent=form.text(entry, "parent", place, default=""),
-        exclusive=form.one_of(entry, "exclusive", form.EXCLUSIVES, place, default=""),
-        crosswalk=tuple(_crosswalk_entry(one, place) for one in form.tables(entry, "crosswalk", place, default=())),
+        id=fields.identifier(),
+        name=fields.text("name"),
+        role=fields.one_of("role", form.CODED_ROLES),
+        group=fields.text("group"),
+        lane=fields.text("lane", default=""),
+        definition=fields.text("definition"),
+        examples=fields.texts("examples"),
+        counter_examples=fields.texts("counter_examples"),
+        source=fields.text("source", default=source),
+        label=fields.text("label", default=""),
+        unit=fields.one_of("unit", form.UNITS, default=unit),
+        parent=fields.text("parent", default=""),
+        exclusive=fields.one_of("exclusive", form.EXCLUSIVES, default=""),
+        crosswalk=tuple(_crosswalk_entry(one) for one in fields.crosswalk()),
         status=status,
-        status_reason=form.text(entry, "status_reason", place, default=None if status else ""),
-        turn_correlation=form.share(entry, "turn_correlation", place, default=DEFAULT_CORRELATION),
+        status_reason=fields.text("status_reason", default=None if status else ""),
+        turn_correlation=fields.share("turn_correlation", default=DEFAULT_CORRELATION),
     )
 
 
-def _crosswalk_entry(entry: Mapping[str, Any], place: Place) -> CrosswalkEntry:
-    form.only_known(entry, form.CROSSWALK_FIELDS, place)
-    quality = form.one_of(entry, "quality", form.QUALITIES, place)
-    return CrosswalkEntry(form.text(entry, "to", place), quality, form.text(entry, "note", place, default=""))
+def _crosswalk_entry(fields: Fields) -> CrosswalkEntry:
+    fields.only(form.CROSSWALK_FIELDS)
+    quality = fields.one_of("quality", form.QUALITIES)
+    return CrosswalkEntry(fields.text("to"), quality, fields.text("note", default=""))
 
 
-def _check_parents(codes: tuple[Code, ...], place: Place) -> None:
+def _check_parents(codes: tuple[Code, ...], path: str) -> None:
     known = {code.id: code for code in codes}
     for code in codes:
-        here = place.at(code.id)
+        here = Fields({}, path, code_name(code.id))
         if code.exclusive and sum(one.parent == code.id for one in codes) < 2:
             raise here.error("it has fewer than two kinds that could exclude each other", "Leave out exclusive")
         if not code.parent:
             continue
         if code.parent not in known:
-            raise here.error(
-                f"its parent {code.parent!r} is no code of this book", "Name the id of a code of this book"
-            )
-        above = known[code.parent]
-        if above.parent or above.role != code.role:
-            what = "itself a kind of another code" if above.parent else f"a code of {above.role}s"
-            raise here.error(
-                f"its parent {code.parent!r} is {what}", "A parent has the same role and no parent of its own"
-            )
+            problem = f"its parent {code.parent!r} is no code of this book"
+            raise here.error(problem, "Name the id of a code of this book")
+        parent = known[code.parent]
+        if parent.parent or parent.role != code.role:
+            what = "itself a kind of another code" if parent.parent else f"a code of {parent.role}s"
+            remedy = "A parent has the same role and no parent of its own"
+            raise here.error(f"its parent {code.parent!r} is {what}", remedy)
 
 
 def _check_crosswalk(book: Codebook, books: Mapping[str, Codebook], path: str) -> None:
     known = {f"{one.id}.{code.id}" for one in books.values() for code in one.codes if one.id != book.id}
     for code in book.codes:
-        form.check_crosswalk([entry.to for entry in code.crosswalk], known, Place(path).at(code.id))
+        targets = [entry.to for entry in code.crosswalk]
+        form.check_crosswalk(Fields({}, path, code_name(code.id)), targets, known)

@@ -1,7 +1,6 @@
-"""Features of turns that were thought of by hand: forms of questions, echoes, lengths, small word sets.
+"""Hand-crafted features of turns: forms of questions, echoes, lengths, small word sets.
 
-The sets are closed and few on purpose, and are no lexicon: the measures of the package
-count words by the files in ``lexicons/``, which users may change; a model may not change with them.
+The word sets belong to the trained model and must not change with the lexicons, which users may change.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.integers import occurring
 
 CUES: dict[str, str] = {
     "wh": "what how why who when where which",
@@ -90,9 +88,22 @@ HAND: tuple[str, ...] = (
 _Column = NDArray[np.float64]
 
 
-def hand_features(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the features `HAND` of turns, about 0 to 1 each: float64 (n_turns, len(HAND))."""
-    counts = stream.each_per_turn(stream.types.cues)
+def hand_features(turns: TurnArrays, types: CueTypes, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the features `HAND` of turns, about 0 to 1 each: float64 (n_turns, len(HAND)).
+
+    Parameters
+    ----------
+    turns : TurnArrays
+        The turns.
+    types : CueTypes
+        Of their tokens.
+    starts : int64 array (n_sessions + 1,)
+        Session ``i`` owns turns ``starts[i]:starts[i + 1]``.
+    """
+    stream = Stream(types, turns.ids, turns.tokens.sentence_end[turns.span], turns.turn_of, *neighbours(starts))
+    token, column = np.nonzero(types.cues[stream.ids])
+    counts = np.bincount(stream.turn_of[token] * len(CUES) + column, minlength=len(turns) * len(CUES))
+    counts = counts.reshape(len(turns), len(CUES)).astype(np.float64)
     plain = _plain(turns, stream, starts)[:, None]
     forms = _lengths(turns) | _forms_of_speech(stream) | _places(turns, starts)
     forms |= _neighbourhood(forms, stream)
@@ -101,18 +112,24 @@ def hand_features(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) 
     return np.hstack([table, counts > 0, rates, plain, plain * table]).astype(np.float64)
 
 
+def neighbours(starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the turn before and the turn after each turn of the same session, -1 for none, int64 (n_turns,) each."""
+    turns = np.arange(starts[-1])
+    return np.where(np.isin(turns, starts), -1, turns - 1), np.where(np.isin(turns + 1, starts), -1, turns + 1)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CueTypes:
-    """What is looked for in token types.
+    """Properties of token types that the features need.
 
     Attributes
     ----------
     cues : bool array (n_types, len(CUES))
-        Which sets the type is of.
+        Which word sets the type is in.
     asks, content : bool array (n_types,)
-        Whether it has a question mark; whether it may be echoed.
+        Whether it has a question mark; whether it is a content word, which may be echoed.
     stem : int64 array (n_types,)
-        The number of its first letters.
+        A number for its first five letters.
     """
 
     cues: NDArray[np.bool_]
@@ -120,23 +137,34 @@ class CueTypes:
     content: NDArray[np.bool_]
     stem: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, norm: Sequence[str]) -> CueTypes:
-        """Return it of types in normal form."""
-        cues = np.zeros((len(norm), len(CUES)), dtype=np.bool_)
-        for row, word in enumerate(norm):
-            if word in _COLUMNS:
-                cues[row, _COLUMNS[word]] = True
-        asks = np.array(["?" in word for word in norm], dtype=np.bool_)
-        content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in norm], dtype=np.bool_)
-        index: dict[str, int] = {}
-        stem = np.array([index.setdefault(word[:5], len(index)) for word in norm], dtype=np.int64)
-        return cls(cues, asks, content, stem)
+
+def cue_types(norm: Sequence[str]) -> CueTypes:
+    """Return the properties of types in normal form."""
+    cues = np.zeros((len(norm), len(CUES)), dtype=np.bool_)
+    for row, word in enumerate(norm):
+        cues[row, _COLUMNS.get(word, [])] = True
+    asks = np.array(["?" in word for word in norm], dtype=np.bool_)
+    content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in norm], dtype=np.bool_)
+    index: dict[str, int] = {}
+    stem = np.array([index.setdefault(word[:5], len(index)) for word in norm], dtype=np.int64)
+    return CueTypes(cues, asks, content, stem)
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The tokens of some turns: what is known of types, which of them and whose they are, and the turns' neighbours."""
+    """The tokens of some turns.
+
+    Attributes
+    ----------
+    types : CueTypes
+        Of the batch.
+    ids, turn_of : int array (n_tokens,)
+        Type and turn of each token.
+    marks : bool array (n_tokens,)
+        Whether it closes a sentence.
+    before, after : int64 array (n_turns,)
+        Neighbouring turns, -1 for none.
+    """
 
     types: CueTypes
     ids: NDArray[np.integer]
@@ -148,14 +176,6 @@ class Stream:
     def per_turn(self, marks: NDArray[np.bool_]) -> _Column:
         """Count the marked tokens of each turn."""
         return np.bincount(self.turn_of[marks], minlength=len(self.before)).astype(np.float64)
-
-    def each_per_turn(self, types: NDArray[np.bool_]) -> _Column:
-        """Count the tokens of each turn whose type is marked, (n_types, n) to (n_turns, n); few are."""
-        n_turns, width = len(self.before), types.shape[1]
-        found = np.flatnonzero(types[self.ids])
-        token = found // width
-        cells = found + (self.turn_of[token] - token) * width
-        return np.bincount(cells, minlength=n_turns * width).reshape(n_turns, width).astype(np.float64)
 
 
 def _lengths(turns: TurnArrays) -> dict[str, _Column]:
@@ -176,7 +196,7 @@ def _lengths(turns: TurnArrays) -> dict[str, _Column]:
 
 
 def _forms_of_speech(stream: Stream) -> dict[str, _Column]:
-    """Forms of questions, with and without their mark, and of advice."""
+    """Return forms of questions, with and without question mark, and of advice."""
     mark = stream.types.asks[stream.ids]
     names = ("wh", "aux", "you", "modal", "command")
     wh, aux, you, modal, command = (stream.types.cues[:, _PLACES[name]][stream.ids] for name in names)
@@ -208,7 +228,7 @@ def _forms_of_speech(stream: Stream) -> dict[str, _Column]:
 
 
 def _places(turns: TurnArrays, starts: NDArray[np.int64]) -> dict[str, _Column]:
-    """Where in its session a turn stands."""
+    """Return the position of turns in their session."""
     sizes = np.diff(starts)
     size = np.repeat(sizes, sizes)
     index = np.arange(len(turns)) - np.repeat(starts[:-1], sizes)
@@ -223,42 +243,41 @@ def _places(turns: TurnArrays, starts: NDArray[np.int64]) -> dict[str, _Column]:
 
 
 def _neighbourhood(forms: dict[str, _Column], stream: Stream) -> dict[str, _Column]:
-    """Tell what the turns before and after are like, and how much of the turn before is said again."""
+    """Return features of the turns before and after, and how much of the turn before is repeated."""
     before, after = stream.before, stream.after
     n_echoed, share = _echo(stream)
     return {
-        "words_before": _of(forms["words"], before),
-        "words_after": _of(forms["words"], after),
-        "asks_before": _of(forms["asks"], before),
+        "words_before": _of_turn(forms["words"], before),
+        "words_after": _of_turn(forms["words"], after),
+        "asks_before": _of_turn(forms["asks"], before),
         "echo": np.minimum(np.log1p(n_echoed) / 2, 1.5),
         "echo_share": share,
-        "echo_next_share": _of(share, after),
+        "echo_next_share": _of_turn(share, after),
     }
 
 
-def _of(values: _Column, index: NDArray[np.int64]) -> _Column:
+def _of_turn(values: _Column, index: NDArray[np.int64]) -> _Column:
     return np.where(index >= 0, values[index], 0.0) if len(values) else values
 
 
 def _echo(stream: Stream) -> tuple[_Column, _Column]:
-    """How many content stems of a turn stand in the turn before it, and which share of its own."""
+    """Return how many content stems of a turn are in the turn before it, and their share of its stems."""
     n_turns = len(stream.before)
     if not (stream.before >= 0).any():
         return np.zeros(n_turns), np.zeros(n_turns)
     keep = stream.types.content[stream.ids]
     n_stems = int(stream.types.stem.max(initial=0)) + 1
-    cells = occurring(stream.turn_of[keep] * n_stems + stream.types.stem[stream.ids[keep]])
+    cells = np.unique(stream.turn_of[keep] * n_stems + stream.types.stem[stream.ids[keep]])
     turn = cells // n_stems
     origin = stream.before[turn]
-    there = cells + (origin - turn) * n_stems
-    echoed = (origin >= 0) & (cells[np.minimum(np.searchsorted(cells, there), len(cells) - 1)] == there)
+    echoed = (origin >= 0) & np.isin(cells + (origin - turn) * n_stems, cells)
     n = np.bincount(turn, minlength=n_turns)
     n_echoed = np.bincount(turn, echoed, minlength=n_turns).astype(np.float64)
     return n_echoed, n_echoed / np.maximum(n, 1)
 
 
 def _plain(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which turns belong to a session without punctuation, as speech recognisers write."""
+    """Return which turns belong to a session without punctuation, as speech recognisers write."""
     sizes = np.diff(starts)
     session = np.repeat(np.arange(len(sizes)), sizes)
     n_marks = np.bincount(session, stream.per_turn(stream.marks), minlength=len(sizes))

@@ -1,7 +1,7 @@
 """How likely a turn tells of the speaker: feelings (emotional disclosure), and facts (informational disclosure).
 
-A linear model over hashed words, counts by hand, and the mean of static word vectors reads one stretch of a turn at
-a time: a sentence, or a window where speech recognisers wrote no full stops. It was trained on single sentences of a
+A linear model over hashed words, hand-crafted features and the mean of static word vectors reads one segment of a turn
+at a time: a sentence, or a window where speech recognisers wrote no full stops. It was trained on single sentences of a
 forum (``disclosure_weights/NOTICE.md``) by ``tools/train_disclosure.py``, as written and without punctuation.
 
 References
@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 
 from therapy_analytics.behaviours.text_model import (
-    Cut,
     Floats,
+    SegmentedTurns,
     TextModel,
     load_text_model,
-    read_stretches,
-    stretches_of,
+    read_segments,
+    session_segments,
 )
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 
 KINDS = ("emotional", "informational")
 """Columns of everything that the model gives."""
@@ -36,15 +36,15 @@ WEIGHTS = Path(__file__).parent / "disclosure_weights"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Disclosed:
-    """What the model says of a run of turns.
+    """The model's output for consecutive turns.
 
     Attributes
     ----------
     turns : float64 array (n_turns, 2)
-        The probability that some stretch of the turn discloses, as its likeliest stretch has it: for each of
+        The probability that some segment of the turn discloses, as its likeliest segment has it: for each of
         `KINDS`, 0 to 1; nan for turns without words.
     words : float64 array (n_turns,)
-        Words of the turn in stretches that disclose feelings or facts, as expected if the two were independent.
+        Words of the turn in segments that disclose feelings or facts, as expected if the two were independent.
     """
 
     turns: Floats
@@ -53,17 +53,17 @@ class Disclosed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Disclosure:
-    """The model, asked for each stretch of a turn."""
+    """The model, asked for each segment of a turn."""
 
     model: TextModel
 
     def predict(self, turns: TurnArrays) -> Disclosed:
-        """Return what turns disclose; a turn's numbers do not depend, in any bit, on the other turns."""
-        return self.of_stretches(read_stretches(turns))
+        """Return what turns disclose; no bit of it depends on the other turns."""
+        return self.of_segments(read_segments(turns))
 
-    def of_stretches(self, read: Cut) -> Disclosed:
-        """Return the same, of turns that are cut and read."""
-        turns, cut = read.turns, read.parts
+    def of_segments(self, read: SegmentedTurns) -> Disclosed:
+        """Return the same for turns that are cut and read."""
+        turns, cut = read.turns, read.segments
         p = self.model.probabilities(read.texts)
         best = np.zeros((len(turns), len(KINDS)))
         np.maximum.at(best, cut.turn_of, p)
@@ -81,16 +81,16 @@ class Disclosure:
         >>> bool(told[0] > asked[0]), bool(told[1] > asked[1])
         (True, True)
         """
-        return self.predict(turns_of(texts)).turns
+        return self.predict(turns_from_texts(texts)).turns
 
 
 def disclosed(session: AnnotatedSession) -> Disclosed:
-    """Return what the package's model says of all turns of a session, computed once."""
+    """Return the output of the package's model for all turns of a session, computed once."""
     return session.cached(_disclosed)
 
 
 def _disclosed(session: AnnotatedSession) -> Disclosed:
-    return load_disclosure().of_stretches(stretches_of(session))
+    return load_disclosure().of_segments(session_segments(session))
 
 
 def load_disclosure(folder: Path = WEIGHTS) -> Disclosure:
@@ -99,6 +99,6 @@ def load_disclosure(folder: Path = WEIGHTS) -> Disclosure:
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or the two do not fit this version.
+        A file is missing or broken, or they do not fit this version.
     """
     return Disclosure(load_text_model(folder))

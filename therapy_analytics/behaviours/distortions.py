@@ -1,9 +1,9 @@
 """How likely a turn voices a distorted thought (mind reading, overgeneralization, ...), or a negative core belief.
 
-A linear model over hashed words, counts by hand, and the mean of static word vectors reads one stretch of a turn at a
-time: a sentence, or a window where speech recognisers wrote no full stops. It was trained on letters in which a
-stretch was marked as distorted, or none (``distortions_weights/NOTICE.md``), by ``tools/train_distortions.py``. A turn
-is distorted if any of its stretches is, each taken to be so independently of the others ("noisy or"). The beliefs
+A linear model over hashed words, hand-crafted features and the mean of static word vectors reads one segment of a turn
+at a time: a sentence, or a window where speech recognisers wrote no full stops. It was trained on letters in which a
+passage was marked as distorted, or none (``distortions_weights/NOTICE.md``), by ``tools/train_distortions.py``. A turn
+is distorted if any of its segments is, each taken to be so independently of the others ("noisy or"). The beliefs
 (helpless, unlovable, worthless) were learnt from sentences of our own alone.
 
 References
@@ -24,15 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.text_model import (
-    Cut,
     Floats,
+    SegmentedTurns,
     TextModel,
     load_text_model,
-    read_stretches,
-    stretches_of,
+    read_segments,
+    session_segments,
 )
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.stretches import Ints, turns_of
+from therapy_analytics.language.segments import Ints, turns_from_texts
 
 KINDS = (
     "all_or_nothing_thinking",
@@ -61,18 +61,18 @@ _SUREST = 1.0 - 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distorted:
-    """What the model says of a run of turns.
+    """The model's output for consecutive turns.
 
     Attributes
     ----------
     any : float64 array (n_turns,)
-        The probability that some stretch of the turn is distorted; nan for turns without words.
+        The probability that some segment of the turn is distorted; nan for turns without words.
     kinds : float64 array (n_turns, 10)
         The same for each of `KINDS`; little better than a guess among the ten (``NOTICE.md``), for exploring only.
     words : float64 array (n_turns,)
-        Words of the turn in distorted stretches, as expected; 0 for turns without words.
+        Words of the turn in distorted segments, as expected; 0 for turns without words.
     beliefs : float64 array (n_turns, 3)
-        The probability that the likeliest stretch of the turn voices each of `BELIEFS`; nan for turns without words.
+        The probability that the likeliest segment of the turn voices each of `BELIEFS`; nan for turns without words.
     """
 
     any: Floats
@@ -83,17 +83,17 @@ class Distorted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distortions:
-    """The model, asked for each stretch of a turn."""
+    """The model, asked for each segment of a turn."""
 
     model: TextModel
 
     def predict(self, turns: TurnArrays) -> Distorted:
-        """Return how likely turns are distorted; a turn's numbers do not depend, in any bit, on the other turns."""
-        return self.of_stretches(read_stretches(turns))
+        """Return how likely turns are distorted; no bit of it depends on the other turns."""
+        return self.of_segments(read_segments(turns))
 
-    def of_stretches(self, read: Cut) -> Distorted:
-        """Return the same, of turns that are cut and read."""
-        turns, cut = read.turns, read.parts
+    def of_segments(self, read: SegmentedTurns) -> Distorted:
+        """Return the same for turns that are cut and read."""
+        turns, cut = read.turns, read.segments
         scores = self.model.scores(read.texts)
         silent = turns.n_words == 0
         p = 1.0 / (1.0 + np.exp(-scores))
@@ -110,7 +110,7 @@ class Distortions:
         )
 
     def of_texts(self, texts: Sequence[str]) -> Distorted:
-        """Return what the model says of texts, each read as a turn.
+        """Return the model's output for texts, each read as a turn.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class Distortions:
         >>> bool(thought > fact)
         True
         """
-        return self.predict(turns_of(texts))
+        return self.predict(turns_from_texts(texts))
 
 
 def _shares(scores: Floats) -> Floats:
@@ -127,18 +127,18 @@ def _shares(scores: Floats) -> Floats:
 
 
 def _any_of(p: Floats, turn_of: Ints, silent: NDArray[np.bool_]) -> Floats:
-    """Return the probability that any stretch of a turn is, for columns of p; nan for silent turns."""
+    """Return the probability that any segment of a turn is, for columns of p; nan for silent turns."""
     none = [np.bincount(turn_of, log_not, len(silent)) for log_not in np.log1p(-np.minimum(p, _SUREST)).T]
     return np.where(silent[:, None], np.nan, -np.expm1(np.stack(none, axis=1)))
 
 
 def distorted(session: AnnotatedSession) -> Distorted:
-    """Return what the package's model says of all turns of a session, computed once."""
+    """Return the output of the package's model for all turns of a session, computed once."""
     return session.cached(_distorted)
 
 
 def _distorted(session: AnnotatedSession) -> Distorted:
-    return load_distortions().of_stretches(stretches_of(session))
+    return load_distortions().of_segments(session_segments(session))
 
 
 def load_distortions(folder: Path = WEIGHTS) -> Distortions:
@@ -147,6 +147,6 @@ def load_distortions(folder: Path = WEIGHTS) -> Distortions:
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or the two do not fit this version.
+        A file is missing or broken, or they do not fit this version.
     """
     return Distortions(load_text_model(folder))

@@ -1,8 +1,8 @@
-"""A small sentence encoder, trained further on counseling: what each turn means, next to the turn before it.
+"""The sentence encoder of the accurate tagger, which reads a turn together with the end of the turn before.
 
-It is a transformer of six layers (MiniLM, Wang et al. 2020, arXiv:2002.10957) with eight-bit weights, run by
-onnxruntime on the user's own processor. One turn is read at a time, so that a turn's scores do not depend on what
-else is read along with it.
+It is a transformer of six layers (MiniLM, Wang et al. 2020, arXiv:2002.10957), fine-tuned on counseling, with eight-bit
+weights, run by onnxruntime on the CPU. Turns are read one at a time, so that the scores of a turn do not depend on what
+else is in the batch.
 """
 
 from __future__ import annotations
@@ -22,14 +22,40 @@ from therapy_analytics.language.cores import threads
 from therapy_analytics.language.wordpiece import WordPiece
 from therapy_analytics.session import Role, Session
 
-BEGIN, END = 101, 102
-"""Ids of the marks around what is read."""
+CLS, SEP = 101, 102
+"""Ids of BERT's marks around a text."""
 ROLE_MARKS: dict[Role, int] = {"therapist": 1, "client": 2}
-"""Ids of pieces without a meaning of their own, which say whose turn it is."""
+"""Ids of unused subwords that mark the role of a turn."""
 BEFORE = 32
-"""So many pieces of the turn before are read, its last."""
+"""How many subwords of the turn before are read, its last."""
 FIRST, LAST = 48, 48
-"""So many pieces of a turn are read at most: its first and its last."""
+"""How many subwords of a turn are read: its first and its last."""
+
+
+def framed(role: Role, before: Sequence[int], subwords: Sequence[int]) -> tuple[list[int], int]:
+    """Return the ids that are read for a turn, and where its own begin.
+
+    Parameters
+    ----------
+    role : str
+        Of the turn; "other" is read as "client".
+    before, subwords : sequence of int
+        Ids of the turn before and of the turn.
+    """
+    begin = [CLS, ROLE_MARKS.get(role, ROLE_MARKS["client"]), *before[-BEFORE:], SEP]
+    return [*begin, *subwords, SEP], len(begin)
+
+
+def shortened(subwords: Sequence[int]) -> Sequence[int]:
+    """Return the first and last subwords of a turn that has more than are read."""
+    return subwords if len(subwords) <= FIRST + LAST else [*subwords[:FIRST], *subwords[-LAST:]]
+
+
+def model_input(ids: Sequence[int], begins: int = 1) -> dict[str, NDArray[Any]]:
+    """Return the input of the ONNX model: ids, int64 (1, n), and which are the turn's own, float32 (1, n)."""
+    own = np.zeros((1, len(ids)), dtype=np.float32)
+    own[0, begins:-1] = 1
+    return {"tokens": np.array([ids], dtype=np.int64), "own": own}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,58 +65,48 @@ class Encoder:
     Attributes
     ----------
     session : onnxruntime.InferenceSession
-        Takes ``pieces`` (1, n) and ``own`` (1, n), gives ``scores`` (1, n_heads).
-    pieces : WordPiece
-        The pieces that it knows.
+        The model, see `model_input`; its output is ``scores`` (1, n_heads).
+    wordpiece : WordPiece
+        Cuts texts into subwords.
     """
 
     session: Any
-    pieces: WordPiece
+    wordpiece: WordPiece
 
     def scores(self, sessions: Sequence[Session]) -> NDArray[np.float64]:
-        """Return the scores (log-odds) of all turns, (n_turns, n_heads); nan for turns without words or role."""
+        """Return the log-odds of all turns, float64 (n_turns, n_heads); nan for turns without words or role."""
         n_heads = self.session.get_outputs()[0].shape[1]
         found = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
-        read = list(self._inputs(sessions))
+        rows, inputs = zip(*self._inputs(sessions), strict=True) if found.size else ((), ())
         with ThreadPoolExecutor(threads()) as pool:
-            for (row, _, _), scores in zip(read, pool.map(self._run, read), strict=True):
+            for row, scores in zip(rows, pool.map(self._run, inputs), strict=True):
                 found[row] = scores
         return found
 
-    def _inputs(self, sessions: Sequence[Session]) -> Iterator[tuple[int, list[int], int]]:
+    def _inputs(self, sessions: Sequence[Session]) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+        """Yield the row and the model's input of each turn with words and a role."""
         row = -1
         for session in sessions:
             before: list[int] = []
             for turn in session.turns:
                 row += 1
-                pieces = self.pieces.ids(turn.text)
-                if pieces and turn.role in ROLE_MARKS:
-                    yield row, *framed(turn.role, before, pieces)
-                before = pieces
+                subwords = self.wordpiece.ids(turn.text)
+                if subwords and turn.role in ROLE_MARKS:
+                    yield row, model_input(*framed(turn.role, before, shortened(subwords)))
+                before = subwords
 
-    def _run(self, one: tuple[int, list[int], int]) -> NDArray[Any]:
-        _, pieces, begins = one
-        own = np.zeros((1, len(pieces)), dtype=np.float32)
-        own[0, begins:-1] = 1
-        scores: NDArray[Any] = self.session.run(None, {"pieces": np.array([pieces], dtype=np.int64), "own": own})[0][0]
+    def _run(self, given: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        scores: NDArray[Any] = self.session.run(None, given)[0][0]
         return scores
 
 
-def framed(role: Role, before: list[int], pieces: list[int]) -> tuple[list[int], int]:
-    """Put the pieces of a turn and of the one before into the form that is read; say where the turn begins."""
-    if len(pieces) > FIRST + LAST:
-        pieces = pieces[:FIRST] + pieces[-LAST:]
-    head = [BEGIN, ROLE_MARKS[role], *before[-BEFORE:], END]
-    return [*head, *pieces, END], len(head)
-
-
-def encoder_of(model: bytes, pieces: bytes, path: Path, *, n_heads: int) -> Encoder:
-    """Return the encoder of what is in ``encoder.onnx``, which stands at a path, and in ``pieces.txt``.
+def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -> Encoder:
+    """Return an encoder from the contents of ``encoder.onnx`` and ``vocabulary.txt``.
 
     Parameters
     ----------
-    model, pieces : bytes
-        What the two files hold.
+    model, vocabulary : bytes
+        Contents of the two files.
     path : Path
         Of the first, for errors.
     n_heads : int
@@ -104,13 +120,13 @@ def encoder_of(model: bytes, pieces: bytes, path: Path, *, n_heads: int) -> Enco
     session = inference_session(model, path)
     try:
         _check_form(session, n_heads)
-        return Encoder(session, WordPiece(pieces.decode("utf-8").split("\n")))
+        return Encoder(session, WordPiece(vocabulary.decode("utf-8").split("\n")))
     except (ValueError, KeyError) as error:
         raise _broken(path, error) from None
 
 
 def inference_session(model: bytes, path: Path) -> Any:
-    """Return an ``onnxruntime.InferenceSession`` of one thread for what is in a file, which stands at a path.
+    """Return a single-threaded ``onnxruntime.InferenceSession`` from the contents of a file.
 
     Raises
     ------
@@ -118,12 +134,12 @@ def inference_session(model: bytes, path: Path) -> Any:
         The file is broken, or this machine cannot run the encoder.
     """
     try:
-        onnxruntime = third_party.onnxruntime()  # costs a tenth of a second, and the fast tagger needs none
+        onnxruntime = third_party.onnxruntime()  # takes a tenth of a second, and the fast tagger does not need it
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # noqa: BLE001 (what onnxruntime raises is not said, and differs between versions)
+    except Exception as error:  # noqa: BLE001 (what onnxruntime raises is not documented and differs between versions)
         raise _broken(path, error) from None
 
 
@@ -134,7 +150,7 @@ def _broken(path: Path, error: Exception) -> BadDataFileError:
 
 
 def _check_form(session: Any, n_heads: int) -> None:
-    """Refuse a model that takes or gives something else than an encoder does."""
+    """Refuse a model with other inputs or outputs."""
     (given,) = session.get_outputs()
-    if {one.name for one in session.get_inputs()} != {"pieces", "own"} or given.shape[1:] != [n_heads]:
+    if {one.name for one in session.get_inputs()} != {"tokens", "own"} or given.shape[1:] != [n_heads]:
         raise ValueError

@@ -1,37 +1,43 @@
-"""Why a turn has a code: what each word and each feature adds to the tagger's scores, as places in the turn.
+"""What the tagger's codes rest on: the contribution of each word and feature to a score, with its position in the turn.
 
-The tagger is linear but for its two layers: the score of a head (the log-odds of its probability) is a sum over
-the words of the turn, the words of the turns beside it, the features by hand, the first layer's scores, and a
-bias. `explain` gives the terms of this sum, the largest one by one and all others together, so that the rows of
-a head add up to the score that the tagger computed. No word leaves this module unless quotes are asked for.
+The score of a head (the log-odds of its probability) is a sum over the words of the turn, the words of its neighbours,
+the hand-crafted features, the scores of the first layer, and a bias. `explain` gives the largest terms one by one and
+the sum of all others, so that the rows of a head add up to its score. A word's term is what it adds to the turn's
+buckets: itself, its character n-grams, and an equal share of each word n-gram that it is part of. Words themselves are
+given only if quotes are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours._terms import KINDS, Limits, Terms, names, terms_of
 from therapy_analytics.behaviours.accurate import AccurateTagger
 from therapy_analytics.behaviours.choice import TaggerOptions, load_coder
+from therapy_analytics.behaviours.cues import HAND
+from therapy_analytics.behaviours.features import featurize, gram_cells, grams_of, types_of
 from therapy_analytics.behaviours.own import OwnTagger
-from therapy_analytics.behaviours.tagger import Codes, Tagger
+from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, scores_of
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.language import Batch, annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import spans
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.session import Session
 
 N_WORDS = 8
-"""So many words of a turn are named for each head, those with the largest weights of either sign."""
+"""Words of a turn that get rows of their own, for each head: those with the largest absolute weights."""
 N_CONTEXT = 4
-"""So many of all else are named: the turns before and after, features by hand, scores of the first layer."""
+"""Other terms that get rows of their own: neighbouring turns, hand-crafted features, scores of the first layer."""
+KINDS = ("word", "before", "after", "form", "code", "rest", "bias")
 SHARES = ("fast", "encoder", "bias")
-"""What the accurate tagger's log-odds are the sum of."""
+"""Terms of the accurate tagger's log-odds."""
 COLUMNS = ("session_id", "turn", "code", "head", "kind", "name", "start", "end", "weight")
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
 
 
 def explain(
@@ -43,7 +49,7 @@ def explain(
     n_words: int = N_WORDS,
     n_context: int = N_CONTEXT,
 ) -> pd.DataFrame:
-    """Say what moved the tagger to its codes.
+    """Return what the tagger's codes rest on, term by term.
 
     Parameters
     ----------
@@ -53,11 +59,11 @@ def explain(
         A column such as ``mi_question``: this code alone, on every turn whose speaker can have it, decided or
         not. Without it, the codes that each turn has, and those of ``unsure_codes``.
     quotes : bool, optional
-        Whether `name` holds the words themselves; without it there is only where they stand.
+        Whether `name` has the words themselves; otherwise only their position is given.
     tagger : TaggerOptions, optional
         As in `analyze`; an outside coder cannot be explained.
     n_words, n_context : int, optional
-        How many words, and how many other terms, stand in rows of their own.
+        How many words, and how many other terms, get rows of their own.
 
     Returns
     -------
@@ -67,21 +73,20 @@ def explain(
         probabilities: P(group), then P(kind given the group), whose head is named like the code.
 
         ``session_id``, ``turn``, ``code``, ``head``
-            What is explained.
+            The score that the term is part of.
         ``kind``
-            ``word``: a word of the turn, with its share of the pairs and triples that it stands in;
-            ``before``, ``after``: all words of the turn before, after; ``form``: a feature of
-            `therapy_analytics.behaviours.cues`; ``code``: the score of a head of the first layer; ``rest``:
-            everything else, together; ``bias``: where the head stands before anything is said.
-            With the accurate tagger all these explain the score of the fast one within it. Three rows more, of the
-            head ``blend``, add up to the code's own log-odds: ``fast``, what that score counts; ``encoder``, what
-            the encoder says, which cannot be taken apart; ``bias``.
+            ``word``: a word of the turn, with its share of the n-grams that it is part of; ``before``, ``after``: all
+            words of the turn before or after; ``form``: a feature of `therapy_analytics.behaviours.cues`; ``code``:
+            the score of a head of the first layer; ``rest``: the sum of all other terms; ``bias``: the intercept.
+            With the accurate tagger these explain the score of the fast tagger within it. Three more rows, with the
+            head ``blend``, add up to the code's own log-odds: ``fast``, ``encoder`` (which cannot be taken apart)
+            and ``bias``.
         ``name``
-            Of the feature or head; of words only with `quotes`.
+            Feature or head; for words only with `quotes`.
         ``start``, ``end``
-            Of words: characters of `Turn.text`, from 0, the end not included.
+            Of words: characters of `Turn.text`, from 0, the end exclusive.
         ``weight``
-            Added to the log-odds; above 0 speaks for the head, below against it.
+            Added to the log-odds: above 0 for the head, below 0 against it.
 
     Raises
     ------
@@ -92,14 +97,12 @@ def explain(
     """
     coder = explaining_tagger(tagger)
     batch = annotate((sessions,) if isinstance(sessions, Session) else tuple(sessions), Matcher([]))
-    limits = Limits(n_words, n_context)
+    limits = (n_words, n_context)
     if isinstance(coder, Tagger):
         wanted = _wanted(coder.predict(batch), code)
-        return _frame(terms_of(coder, batch, wanted, limits), coder, batch, quotes=quotes)
+        return evidence(coder, batch, wanted, limits=limits, quotes=quotes)
     codes, shares = coder.weighed(batch)
-    wanted = _wanted(codes, code)
-    found = _frame(terms_of(coder.fast, batch, wanted, limits), coder.fast, batch, quotes=quotes)
-    return _with_shares(found, shares, coder.names, batch, wanted)
+    return evidence(coder.fast, batch, _wanted(codes, code), shares, limits=limits, quotes=quotes)
 
 
 def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | AccurateTagger:
@@ -108,7 +111,7 @@ def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | Accurate
     Raises
     ------
     BadOptionError
-        They are for an outside coder, which does not say what moved it, or name a model of the user's own.
+        They are for an outside coder, or name a model of the user's own.
     """
     coder = load_coder(options) if options is None or options.kind != "llm" else None
     if isinstance(coder, OwnTagger):
@@ -121,7 +124,7 @@ def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | Accurate
 
 
 def _wanted(codes: Codes, code: str | None) -> NDArray[np.bool_]:
-    """Which codes of which turns are explained, (n_turns, n_codes)."""
+    """Return which codes of which turns are explained, bool (n_turns, n_codes)."""
     if code is None:
         return codes.decision | codes.unsure
     if code not in codes.names:
@@ -130,70 +133,132 @@ def _wanted(codes: Codes, code: str | None) -> NDArray[np.bool_]:
     return wanted
 
 
-def _frame(terms: Terms, tagger: Tagger, batch: Batch, *, quotes: bool) -> pd.DataFrame:
-    """Put terms into words: names, places in the turn's text."""
-    turns = [turn for session in batch.sessions for turn in session.turns]
-    owners = np.repeat(_texts(one.id for one in batch.sessions), np.diff(batch.starts))
-    of_code = {(at, place): head for at, code in enumerate(tagger.codes) for place, head in enumerate(code.heads)}
-    places = zip(terms.code.tolist(), terms.place.tolist(), strict=True)
-    bounds = _bounds(terms, batch, turns)
-    name = _texts([*names(tagger.weights.heads[: tagger.weights.n_context]), ""])[terms.name]
-    is_word = terms.token >= 0
-    if quotes:
-        said = zip(terms.turn[is_word].tolist(), bounds[is_word].tolist(), strict=True)
-        name[is_word] = _texts(turns[turn].text[start:end] for turn, (start, end) in said)
-    values = (
-        owners[terms.turn],
-        np.array([turn.index for turn in turns], dtype=np.int64)[terms.turn],
-        _texts(tagger.names)[terms.code],
-        _texts(of_code[place] for place in places),
-        _texts(KINDS)[terms.kind],
-        name,
-        pd.arrays.IntegerArray(bounds[:, 0].copy(), ~is_word),
-        pd.arrays.IntegerArray(bounds[:, 1].copy(), ~is_word),
-        terms.weight,
-    )
-    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
-
-
-def _with_shares(
-    found: pd.DataFrame, shares: NDArray[np.float64], codes: Sequence[str], batch: Batch, wanted: NDArray[np.bool_]
+def evidence(
+    tagger: Tagger,
+    batch: Batch,
+    wanted: NDArray[np.bool_],
+    shares: _Floats | None = None,
+    *,
+    limits: tuple[int, int] = (N_WORDS, N_CONTEXT),
+    quotes: bool = False,
 ) -> pd.DataFrame:
-    """Put after the terms of each code what the fast tagger and the encoder add to its log-odds."""
-    row, column = np.nonzero(wanted & ~np.isnan(shares[:, :, 0]))
-    turns = [turn.index for session in batch.sessions for turn in session.turns]
-    n = len(SHARES)
-    above = pd.DataFrame(
-        {
-            "session_id": np.repeat(_texts(one.id for one in batch.sessions), np.diff(batch.starts))[row].repeat(n),
-            "turn": np.array(turns, dtype=np.int64)[row].repeat(n),
-            "code": _texts(codes)[column].repeat(n),
-            "head": "blend",
-            "kind": np.tile(_texts(SHARES), len(row)),
-            "name": "",
-            "start": pd.array([pd.NA] * (n * len(row)), dtype="Int64"),
-            "end": pd.array([pd.NA] * (n * len(row)), dtype="Int64"),
-            "weight": shares[row, column].ravel(),
-        }
-    )
-    place = {one.id: number for number, one in enumerate(batch.sessions)}
-    code = {name: number for number, name in enumerate(codes)}
-    both = pd.concat([found, above], ignore_index=True)
-    order = np.lexsort((both["code"].map(code), both["turn"], both["session_id"].map(place)))
-    return both.iloc[order].reset_index(drop=True)
+    """Return the table that `explain` describes.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        The fast tagger.
+    batch : Batch
+        The sessions.
+    wanted : bool array (n_turns, n_codes)
+        Codes of turns that are explained.
+    shares : float64 array (n_turns, n_codes, 3), optional
+        Terms of the accurate tagger's log-odds, see `AccurateTagger.weighed`.
+    limits : (int, int), optional
+        Words, and other terms, that get rows of their own.
+    quotes : bool, optional
+        Whether `name` has the words themselves.
+    """
+    turns = [turn for session in batch.sessions for turn in session.turns]
+    owner = np.repeat(np.arange(len(batch.sessions)), np.diff(batch.starts))
+    scores = _Scores(tagger, batch)
+    rows: list[tuple[Any, ...]] = []
+    for turn, some in enumerate(wanted):
+        places = spans(turns[turn].text) if some.any() else []
+        for number in np.flatnonzero(some).tolist():
+            code = tagger.codes[number]
+            about = (batch.sessions[owner[turn]].id, turns[turn].index, code.column)
+            for head in code.heads:
+                for term in scores.terms(tagger.weights.heads.index(head), turn, limits):
+                    start, end = (None, None) if term.word is None else places[term.word]
+                    name = turns[turn].text[start:end] if quotes and term.word is not None else term.name
+                    rows.append((*about, head, term.kind, name, start, end, term.weight))
+            if shares is not None and not np.isnan(shares[turn, number, 0]):
+                each = zip(SHARES, shares[turn, number].tolist(), strict=True)
+                rows += [(*about, "blend", kind, "", None, None, weight) for kind, weight in each]
+    columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(COLUMNS, ())
+    types = {"turn": "int64", "start": "Int64", "end": "Int64", "weight": "float64"}
+    series = {name: pd.Series(list(values), dtype=types.get(name, "object")) for name, values in columns.items()}
+    return pd.DataFrame(series)
 
 
-def _texts(texts: Iterable[str]) -> NDArray[np.object_]:
-    return np.array(list(texts), dtype=object)
+class _Term(NamedTuple):
+    """One term of a score: its kind (one of `KINDS`), name, word (place among the turn's tokens) and weight."""
+
+    kind: str
+    name: str
+    word: int | None
+    weight: float
 
 
-def _bounds(terms: Terms, batch: Batch, turns: Sequence[Turn]) -> NDArray[np.int64]:
-    """Where each term's word stands in its turn, (n_terms, 2); the tokeniser keeps no places, so it is asked again."""
-    result = np.zeros((len(terms.token), 2), dtype=np.int64)
-    is_word = np.flatnonzero(terms.token >= 0)
-    turn = terms.turn[is_word]
-    for each in np.unique(turn).tolist():
-        mine = is_word[np.searchsorted(turn, each) : np.searchsorted(turn, each, side="right")]
-        found = np.array(spans(turns[each].text), dtype=np.int64)
-        result[mine] = found[terms.token[mine] - batch.turns.offsets[each]]
-    return result
+class _Scores:
+    """The scores of a batch and the terms that they are sums of."""
+
+    def __init__(self, tagger: Tagger, batch: Batch) -> None:
+        weights, turns = tagger.weights, batch.turns
+        self._weights, self._offsets, self._ids = weights, turns.offsets, turns.ids
+        features = self._features = featurize(turns, batch.starts)
+        self._scores = scores_of(weights, features)
+        self._buckets = features.project(weights.buckets)
+        self._of_type = features.types @ weights.buckets
+        self._share = _shares(features.words, turns.turn_of, turns.ids)
+        spoken, grams = grams_of(types_of(turns.tokens), turns.ids, turns.turn_of)
+        rows, bucket = gram_cells(turns.turn_of[spoken], grams)
+        size = np.concatenate([np.full(len(at), n) for n, at, _ in grams])
+        first = np.concatenate([at for _, at, _ in grams])
+        part = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        # Each word of each n-gram: its token, the bucket, and its share of what the n-gram adds to the bucket
+        self._token = spoken[np.repeat(first, size) + part]
+        self._bucket = np.repeat(bucket, size)
+        self._gram_share = np.repeat(_shares(features.grams, rows, bucket) / size, size)
+        self._words: dict[int, _Floats] = {}
+
+    def terms(self, head: int, turn: int, limits: tuple[int, int]) -> Iterator[_Term]:
+        """Yield the largest terms of a head's score on a turn, the sum of the others, and the bias."""
+        n_words, n_context = limits
+        words = self._word_weights(head)[self._offsets[turn] : self._offsets[turn + 1]]
+        order = np.argsort(-np.abs(words), kind="stable")
+        shown = [_Term("word", "", at, float(words[at])) for at in order[:n_words].tolist()]
+        context = sorted(self._context(head, turn), key=lambda term: -abs(term.weight))
+        shown += context[:n_context]
+        rest = float(words[order[n_words:]].sum()) + sum(term.weight for term in context[n_context:])
+        bias, score = float(self._weights.bias[head]), float(self._scores[turn, head])
+        if abs(score) >= STEEPEST:  # the tagger clips the score
+            rest = score - bias - sum(term.weight for term in shown)
+        yield from (term for term in shown if term.weight)
+        yield _Term("rest", "everything else", None, rest)
+        yield _Term("bias", "bias", None, bias)
+
+    def _word_weights(self, head: int) -> _Floats:
+        """Return the term of each token for a head, float64 (n_tokens,)."""
+        if head not in self._words:
+            n = self._weights.n_context
+            column = head if head < n else head + 2 * n
+            of_grams = self._gram_share * self._weights.buckets[self._bucket, column]
+            self._words[head] = self._share * self._of_type[self._ids, column] + np.bincount(
+                self._token, of_grams, len(self._ids)
+            )
+        return self._words[head]
+
+    def _context(self, head: int, turn: int) -> Iterator[_Term]:
+        """Yield all terms that are no words."""
+        n, features, weights = self._weights.n_context, self._features, self._weights
+        if head < n:
+            for side, index in enumerate((features.before, features.after)):
+                if index[turn] >= 0:
+                    kind = ("before", "after")[side]
+                    weight = float(self._buckets[index[turn], (side + 1) * n + head])
+                    yield _Term(kind, f"turn {kind}", None, weight)
+        hand = features.hand[[turn]].toarray()[0] * weights.hand[:, head]
+        yield from (_Term("form", HAND[at], None, float(hand[at])) for at in np.flatnonzero(hand).tolist())
+        if head >= n:
+            lifted = self._scores[turn, :n] * weights.lift[:, head - n]
+            names = weights.heads[:n]
+            yield from (_Term("code", name, None, value) for name, value in zip(names, lifted.tolist(), strict=True))
+
+
+def _shares(counts: Any, rows: _Ints, columns: NDArray[np.integer]) -> _Floats:
+    """Return for each occurrence its share of the damped count of its cell, float64 (n_occurrences,)."""
+    _, cell, n = np.unique(rows * counts.shape[1] + columns, return_inverse=True, return_counts=True)
+    shares: _Floats = (counts.data / n)[cell]
+    return shares

@@ -1,8 +1,8 @@
-"""Turns as numbers for the tagger: hashed words, pieces of words, word pairs, and counts by hand.
+"""Features of turns for the tagger: hashed words, character n-grams, word n-grams, and hand-crafted features.
 
-Nothing here knows a vocabulary: a word is known by the bucket that its hash falls into, so
-weights over these buckets cannot be read back as words. All of it is a sum over token types,
-which are few: `Features.project` multiplies types by weights once and then adds up turns.
+There is no vocabulary: a word is represented by the bucket that its hash falls into, so the weights of buckets cannot
+be read back as words. Words and their character n-grams are the same wherever a token type occurs, so
+`Features.project` multiplies types by weights once and then adds up the tokens of each turn.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.behaviours.cues import CueTypes, Stream, hand_features
+from therapy_analytics.behaviours.cues import CueTypes, cue_types, hand_features, neighbours
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.integers import differs
 from therapy_analytics.language.tokens import Tokens
 
 BITS = 16
 N_BUCKETS = 1 << BITS
 CHAR_WEIGHT = 0.7
-"""How much the pieces of a word count, together, beside the word itself."""
+"""Weight of a word's character n-grams together; that of the word itself is 1."""
 DAMPING = 0.6
-"""0: a turn's buckets add up as they are; 1: each turn has length one, however long it is."""
+"""Exponent of the length that each row is divided by: 0 leaves rows as they are, 1 makes all of length one."""
 _LONGEST = 40
 _P = np.uint64(0x100000001B3)
 _Matrix = Any  # scipy itself does not say what its sparse arrays return
@@ -35,16 +34,16 @@ Grams = list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Features of a run of turns, in factors: ``buckets = words @ types + grams``.
+    """Features of consecutive turns, in factors: ``buckets = words @ types + grams``.
 
     Attributes
     ----------
     words : CSR (n_turns, n_types)
-        How often each token type occurs, damped.
+        Damped counts of token types.
     types : CSR (n_types, N_BUCKETS)
-        Buckets of each type: of the word, and of its pieces of two to five letters.
+        Buckets of each type: of the word, and of its character n-grams of two to five letters.
     grams : CSR (n_turns, N_BUCKETS)
-        Buckets of pairs and triples of words, and of the words a turn begins and ends with.
+        Damped counts of the buckets of word bigrams and trigrams, and of the words that a turn begins and ends with.
     hand : CSR (n_turns, len(HAND))
         The features of `therapy_analytics.behaviours.cues`.
     before, after : int64 array (n_turns,)
@@ -62,13 +61,13 @@ class Features:
         return len(self.before)
 
     def project(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Multiply buckets by weights (N_BUCKETS, n): an array (n_turns, n)."""
+        """Return the buckets times weights (N_BUCKETS, n): an array (n_turns, n)."""
         result: NDArray[Any] = self.words @ (self.types @ weights) + self.grams @ weights
         return result
 
 
 def neighbour(values: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
-    """Return each turn's neighbour's values, and 0 where there is no such turn."""
+    """Return the values (n_turns, n) of each turn's neighbour, 0 where it has none (index -1)."""
     return np.where((index >= 0)[:, None], values[index], values.dtype.type(0))
 
 
@@ -87,36 +86,35 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     Features
         What it holds for a session does not depend on the other sessions.
     """
-    begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
     starts = np.asarray(starts, dtype=np.int64)
-    types, ids = types_of(turns.tokens), turns.tokens.ids[begin:end]
-    turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-    stream = Stream(types.cues, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
-    spoken, grams = grams_of(types, ids, turn_of)
+    types = types_of(turns.tokens)
+    before, after = neighbours(starts)
+    spoken, grams = grams_of(types, turns.ids, turns.turn_of)
+    rows, buckets = gram_cells(turns.turn_of[spoken], grams)
     return Features(
-        words=_count(turn_of, ids, (len(turns), len(types.spoken))),
+        words=_count(turns.turn_of, turns.ids, (len(turns), len(types.spoken))),
         types=types.buckets,
-        grams=_gram_counts(turn_of[spoken], grams, len(turns)),
-        hand=_sparse(hand_features(turns, stream, starts)),
-        before=stream.before,
-        after=stream.after,
+        grams=_count(rows, buckets, (len(turns), N_BUCKETS)),
+        hand=sparse.csr_array(hand_features(turns, types.cues, starts)),
+        before=before,
+        after=after,
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Types:
-    """What features need to know of token types, in whatever turns they stand.
+    """Features of token types, which do not depend on the turns that they occur in.
 
     Attributes
     ----------
     spoken : bool array (n_types,)
         Whether the type has a letter or digit in its normal form.
     hashes : uint64 array (n_types,)
-        Of the normal forms, the same on every machine and in every process.
+        Of the normal forms; the same on every machine and in every process.
     buckets : CSR (n_types, N_BUCKETS)
         See `Features.types`.
     cues : CueTypes
-        What the features by hand look for.
+        For the hand-crafted features.
     """
 
     spoken: NDArray[np.bool_]
@@ -126,7 +124,7 @@ class Types:
 
 
 def types_of(tokens: Tokens) -> Types:
-    """Return what there is to know of the types of a batch: found once for all who read its turns."""
+    """Return the features of the token types of a batch; cached for all who read its turns."""
     return _types_of(tokens.lower, tokens.norm)
 
 
@@ -134,39 +132,21 @@ def types_of(tokens: Tokens) -> Types:
 def _types_of(lower: tuple[str, ...], norm: tuple[str, ...]) -> Types:
     spoken = np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)
     hashes = _string_hashes(norm)
-    return Types(spoken, hashes, _type_buckets(lower, hashes), CueTypes.of(norm))
-
-
-def _sparse(table: NDArray[np.float64]) -> _Matrix:
-    """Return a table as CSR: what scipy makes of it, in a third of the time."""
-    there = table != 0
-    filled, ends = np.flatnonzero(there), np.cumsum(np.count_nonzero(there, axis=1))
-    return sparse.csr_array((table.ravel()[filled], filled % table.shape[1], np.append(0, ends)), shape=table.shape)
-
-
-def _neighbours(starts: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    before, after = np.arange(-1, n - 1), np.arange(1, n + 1)
-    begins, ends = starts[:-1], starts[1:]
-    filled = begins < ends
-    before[begins[filled]] = -1
-    after[ends[filled] - 1] = -1
-    return before, after
+    return Types(spoken, hashes, _type_buckets(lower, hashes), cue_types(norm))
 
 
 def _count(rows: NDArray[np.int64], columns: NDArray[np.integer], shape: tuple[int, int]) -> _Matrix:
-    """Count pairs, dampen the counts, and weaken long rows."""
-    cells = np.sort(rows * shape[1] + columns, kind="stable")  # faster for what is nearly in order
-    first = np.flatnonzero(differs(cells))
-    row = cells[first] // shape[1]
-    values = 1.0 + np.log(np.diff(first, append=len(cells)))
+    """Count pairs of row and column, take ``1 + log(count)``, and divide each row by its length to the `DAMPING`."""
+    cells, counts = np.unique(rows * shape[1] + columns, return_counts=True)
+    row, column = np.divmod(cells, shape[1])
+    values = 1.0 + np.log(counts)
     length = np.sqrt(np.bincount(row, values**2, minlength=shape[0]))
     ends = np.append(0, np.cumsum(np.bincount(row, minlength=shape[0])))
-    column = cells[first] - row * shape[1]
     return sparse.csr_array((values / (length**DAMPING)[row], column, ends), shape=shape)
 
 
 def grams_of(types: Types, ids: NDArray[np.integer], turn_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Grams]:
-    """Find pairs and triples of words, and the first and last words of each turn.
+    """Find bigrams and trigrams, and the first and last words of each turn.
 
     Parameters
     ----------
@@ -178,9 +158,9 @@ def grams_of(types: Types, ids: NDArray[np.integer], turn_of: NDArray[np.int64])
     Returns
     -------
     spoken : int64 array (n_spoken,)
-        The tokens that are said: punctuation is passed over.
-    grams : list of (size, at, bucket)
-        Words ``spoken[at]`` to ``spoken[at + size - 1]`` together fall into a bucket.
+        The tokens that are words; n-grams skip punctuation.
+    grams : list of (int, int64 array (n,), int64 array (n,))
+        Size, first word and bucket of n-grams: words ``spoken[at]`` to ``spoken[at + size - 1]`` fall into a bucket.
     """
     spoken = np.flatnonzero(types.spoken[ids])
     words, turn_of = types.hashes[ids[spoken]], turn_of[spoken]
@@ -198,13 +178,14 @@ def grams_of(types: Types, ids: NDArray[np.integer], turn_of: NDArray[np.int64])
     return spoken, [(n, at, _bucket(keys)) for n, at, keys in found]
 
 
-def _gram_counts(turn_of: NDArray[np.int64], grams: Grams, n_turns: int) -> _Matrix:
+def gram_cells(turn_of: NDArray[np.int64], grams: Grams) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return turn and bucket of each n-gram, from the turns of spoken words (n_spoken,)."""
     rows = np.concatenate([turn_of[at] for _, at, _ in grams])
-    return _count(rows, np.concatenate([bucket for _, _, bucket in grams]), (n_turns, N_BUCKETS))
+    return rows, np.concatenate([bucket for _, _, bucket in grams])
 
 
 def _type_buckets(lower: Sequence[str], hashes: NDArray[np.uint64]) -> _Matrix:
-    """Buckets of each type: the word, and its pieces with marks at both ends."""
+    """Return the buckets of each type: the word, and its character n-grams with marks at both ends."""
     letters, owner = _letters([f"<{word[:_LONGEST]}>" for word in lower])
     rows, columns = [], []
     gram = letters
@@ -214,9 +195,9 @@ def _type_buckets(lower: Sequence[str], hashes: NDArray[np.uint64]) -> _Matrix:
         rows.append(owner[: len(gram)][whole])
         columns.append(_bucket(gram[whole] + np.uint64(n)))
     row = np.concatenate(rows)
-    n_pieces = np.maximum(np.bincount(row, minlength=len(lower)), 1)
+    n_grams = np.maximum(np.bincount(row, minlength=len(lower)), 1)
     row = np.concatenate([np.arange(len(lower)), row])
-    value = np.concatenate([np.ones(len(lower)), (CHAR_WEIGHT / np.sqrt(n_pieces))[row[len(lower) :]]])
+    value = np.concatenate([np.ones(len(lower)), (CHAR_WEIGHT / np.sqrt(n_grams))[row[len(lower) :]]])
     column = np.concatenate([_bucket(hashes), *columns])
     return sparse.csr_array((value, (row, column)), shape=(len(lower), N_BUCKETS))
 

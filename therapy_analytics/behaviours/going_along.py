@@ -1,8 +1,8 @@
 """How likely a therapist's (or language model's) turn praises, reinforces a claim, or challenges it.
 
-A linear model over hashed words, counts by hand, and the mean of static word vectors reads one stretch of a turn at
-a time: a sentence, or a window where speech recognisers wrote no full stops. It was trained on the spans that a judge
-quoted from chats of two language models (``going_along_weights/NOTICE.md``) by ``tools/train_going_along.py``.
+A linear model over hashed words, hand-crafted features and the mean of static word vectors reads one segment of a turn
+at a time: a sentence, or a window where speech recognisers wrote no full stops. It was trained on the spans that a
+judge quoted from chats of two language models (``going_along_weights/NOTICE.md``) by ``tools/train_going_along.py``.
 
 References
 ----------
@@ -17,28 +17,28 @@ from pathlib import Path
 
 import numpy as np
 
-from therapy_analytics.behaviours.text_model import Cut, Floats, TextModel, load_text_model, read_stretches
+from therapy_analytics.behaviours.text_model import Floats, SegmentedTurns, TextModel, load_text_model, read_segments
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.stretches import Ints, turns_of
+from therapy_analytics.language.segments import Ints, turns_from_texts
 
 KINDS = ("praise", "reinforcement", "challenge")
 """Columns of what the model gives: praise of the person or idea, reinforcement of a claim, and challenge, which is for
 exploring only: phrases find challenges better (docs/validity.md)."""
 WEIGHTS = Path(__file__).parent / "going_along_weights"
 PRAISES = 0.5
-"""A stretch of this probability counts as praise."""
+"""A segment of this probability counts as praise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WentAlong:
-    """What the model says of a run of turns.
+    """The model's output for consecutive turns.
 
     Attributes
     ----------
     turns : float64 array (n_turns, 3)
-        For each of `KINDS`, the probability of the turn's likeliest stretch; nan for turns without words.
+        For each of `KINDS`, the probability of the turn's likeliest segment; nan for turns without words.
     praises : int64 array (n_turns,)
-        Stretches of the turn that praise (probability of `PRAISES` or more).
+        How many segments of the turn praise (probability of `PRAISES` or more).
     """
 
     turns: Floats
@@ -47,17 +47,17 @@ class WentAlong:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoingAlong:
-    """The model, asked for each stretch of a turn."""
+    """The model, asked for each segment of a turn."""
 
     model: TextModel
 
     def predict(self, turns: TurnArrays) -> WentAlong:
-        """Return what turns do; a turn's numbers do not depend, in any bit, on the other turns."""
-        return self.of_stretches(read_stretches(turns))
+        """Return what turns do; no bit of it depends on the other turns."""
+        return self.of_segments(read_segments(turns))
 
-    def of_stretches(self, read: Cut) -> WentAlong:
-        """Return the same, of turns that are cut and read."""
-        turns, cut = read.turns, read.parts
+    def of_segments(self, read: SegmentedTurns) -> WentAlong:
+        """Return the same for turns that are cut and read."""
+        turns, cut = read.turns, read.segments
         p = self.model.probabilities(read.texts)
         best = np.zeros((len(turns), len(KINDS)))
         np.maximum.at(best, cut.turn_of, p)
@@ -74,7 +74,7 @@ class GoingAlong:
         >>> bool(praised[0] > asked[0])
         True
         """
-        return self.predict(turns_of(texts)).turns
+        return self.predict(turns_from_texts(texts)).turns
 
 
 def load_going_along(folder: Path = WEIGHTS) -> GoingAlong:
@@ -83,6 +83,6 @@ def load_going_along(folder: Path = WEIGHTS) -> GoingAlong:
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or the two do not fit this version.
+        A file is missing or broken, or they do not fit this version.
     """
     return GoingAlong(load_text_model(folder))

@@ -1,7 +1,7 @@
-"""No turn has codes that contradict each other: what a codebook says of kinds of a code is kept by every coder.
+"""Consistency of the codes of a turn, whoever gave them.
 
-A kind is given only where its code is (`Code.parent`), and of kinds that exclude each other one alone, or one for each
-question of the turn (`Code.exclusive`).
+A turn has a sub-code only where it has the parent (`Code.parent`), and of mutually exclusive sub-codes only one, or
+one for each of its questions (`Code.exclusive`).
 """
 
 from __future__ import annotations
@@ -18,52 +18,54 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FEWEST_WORDS = 2
-"""A question of fewer words ("Right?") only looks for assent."""
+"""A question of fewer words ("Right?") only asks for assent."""
 
 
 def parents(books: Iterable[Codebook]) -> dict[str, str]:
-    """Return the code that each kind is a kind of, by columns."""
+    """Return the parent of each sub-code, both as column names."""
     return {code.column: f"{code.book}_{code.parent}" for book in books for code in book.codes if code.parent}
 
 
 def without_contradictions(
     names: Sequence[str], decision: Bools, strength: Floats, asked: Ints, books: Iterable[Codebook]
 ) -> Bools:
-    """Take back decisions that contradict others of the same turn.
+    """Withdraw decisions that contradict others of the same turn.
 
-    A kind without its code is taken back. So are the weakest of kinds that exclude each other, until one is left, or as
-    many as the turn has questions with a question mark. Of equally strong ones the last in the book is left.
+    A sub-code without its parent is withdrawn. Of mutually exclusive sub-codes only the strongest are kept: one, or as
+    many as the turn has questions with a question mark. Of equally strong ones the last in the codebook is kept.
 
     Parameters
     ----------
     names : sequence of str
         Columns of the codes, (n_codes,).
     decision : bool array (n_turns, n_codes)
-        What was decided of each code by itself.
+        The decision on each code by itself.
     strength : float64 array (n_turns, n_codes)
-        How clearly; only compared within a turn.
+        Its strength, compared only within a turn.
     asked : int64 array (n_turns,)
-        How many questions each turn has, see `n_questions`.
+        Questions of each turn, see `n_questions`.
     books : iterable of Codebook
-        Where the codes stand.
+        Codebooks that define the codes.
+
+    Returns
+    -------
+    bool array (n_turns, n_codes)
     """
-    found, place, books = decision.copy(), {name: at for at, name in enumerate(names)}, tuple(books)
-    above = {kind: code for kind, code in parents(books).items() if kind in place}
-    for kind, code in above.items():
-        if code in place:
-            found[:, place[kind]] &= found[:, place[code]]
+    found, column, books = decision.copy(), {name: at for at, name in enumerate(names)}, tuple(books)
+    parent_of = {code: parent for code, parent in parents(books).items() if code in column}
+    for code, parent in parent_of.items():
+        if parent in column:
+            found[:, column[code]] &= found[:, column[parent]]
     for one in (code for book in books for code in book.codes if code.exclusive):
-        own = np.array([place[kind] for kind, code in above.items() if code == one.column], np.int64)
-        row = np.flatnonzero(found[:, own].sum(axis=1) > 1)
-        if len(row):
-            most = np.maximum(asked[row], 1) if one.exclusive == "question" else np.ones(len(row), np.int64)
-            cells = np.ix_(row, own)
-            found[cells] &= _rank(np.where(found[cells], strength[cells], -np.inf)) < most[:, None]
+        own = [column[code] for code, parent in parent_of.items() if parent == one.column]
+        most = np.maximum(asked, 1) if one.exclusive == "question" else np.ones(len(asked), np.int64)
+        if own:
+            found[:, own] &= _rank(np.where(found[:, own], strength[:, own], -np.inf)) < most[:, None]
     return found
 
 
 def _rank(strength: Floats) -> Ints:
-    """Return how many of its row are stronger than each, (n_rows, n_kinds); of equal ones the last is the strongest."""
+    """Return ranks within rows, 0 for the largest and of equal ones for the last, int64 (n_rows, n_codes)."""
     order = np.argsort(strength, axis=1, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(strength.shape[1])[None, ::-1], axis=1)
@@ -71,19 +73,9 @@ def _rank(strength: Floats) -> Ints:
 
 
 def n_questions(turns: TurnArrays) -> Ints:
-    """Return how many sentences of two words or more with a question mark each turn has, (n_turns,)."""
-    own = slice(int(turns.offsets[0]), int(turns.offsets[-1]))
-    marks = np.array(["?" in norm for norm in turns.tokens.norm], np.bool_)[turns.tokens.ids[own]]
-    turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-    sentence = sentences_of(turns, turn_of)
-    words = np.bincount(sentence, turns.tokens.word_start[own])
-    asks = (np.bincount(sentence, marks) > 0) & (words >= FEWEST_WORDS)
+    """Return how many sentences of two words or more with a question mark each turn has, int64 (n_turns,)."""
+    sentence = turns.sentence_of
+    n_words = np.bincount(sentence, turns.tokens.word_start[turns.span])
+    asks = (np.bincount(sentence, turns.asks) > 0) & (n_words >= FEWEST_WORDS)
     first = np.flatnonzero(np.diff(sentence, prepend=-1))
-    return np.bincount(turn_of[first], asks, len(turns)).astype(np.int64)
-
-
-def sentences_of(turns: TurnArrays, turn_of: Ints) -> Ints:
-    """Return the sentence of each token, counted through all turns from 0, (n_tokens,); `turn_of` is their turns."""
-    ends = turns.tokens.sentence_end[int(turns.offsets[0]) : int(turns.offsets[-1])]
-    opens = np.append(True, ends[:-1] | (np.diff(turn_of) > 0))[: len(turn_of)]
-    return np.cumsum(opens, dtype=np.int64) - 1
+    return np.bincount(turns.turn_of[first], asks, len(turns)).astype(np.int64)

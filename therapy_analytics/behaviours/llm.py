@@ -1,30 +1,51 @@
-"""An outside coder: a language model behind OpenAI's interface, told by the codebooks what the codes are."""
+"""An outside coder: a language model behind OpenAI's interface, which the codebooks tell what the codes are."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any
 
 import numpy as np
 
 from therapy_analytics.behaviours import _llm_prompt as prompt
-from therapy_analytics.behaviours._llm_ask import DIALECTS, Asker, ask_all, given_up
 from therapy_analytics.behaviours._llm_cache import AnswerCache, default_folder
-from therapy_analytics.behaviours._llm_client import Client, FaultError
-from therapy_analytics.behaviours._llm_endpoint import Endpoint, parse_endpoint
-from therapy_analytics.behaviours._llm_prompt import Answer, Question
+from therapy_analytics.behaviours._llm_client import Client, Endpoint, FaultError, NotAcceptedError, parse_endpoint
+from therapy_analytics.behaviours._llm_prompt import AGAIN, Answer, Question, read_answer
 from therapy_analytics.behaviours.choice import TaggerOptions, chosen_codebooks
 from therapy_analytics.behaviours.codebook import Code, Codebook, codebooks_with
 from therapy_analytics.behaviours.hierarchy import n_questions, parents, without_contradictions
 from therapy_analytics.behaviours.tagger import Codes, load_tagger
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadOptionError, CoderServerError
 from therapy_analytics.language import Batch
 from therapy_analytics.session import ROLES, Role
+
+_EXACT: dict[str, Any] = {"temperature": 0, "seed": 0, "max_tokens": 2048}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"codes": {"type": "array", "items": {"type": "string"}}},
+    "required": ["codes"],
+    "additionalProperties": False,
+}
+DIALECTS: tuple[dict[str, Any], ...] = (
+    {**_EXACT, "response_format": {"type": "json_object"}},
+    {**_EXACT, "response_format": {"type": "json_schema", "json_schema": {"name": "codes", "schema": _SCHEMA}}},
+    _EXACT,
+    {"temperature": 0},
+    {},
+)
+"""Parameters of a request, from the most to the least specific; the first that the server accepts is used.
+
+LM Studio knows no ``json_object``, and some models take no temperature.
+"""
+_FEW = 8
+"""After so many failures in a row the server is taken to be at fault."""
+_LONGEST_QUOTE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +57,15 @@ class LLMCoder:
     model : str
         As the server names it.
     endpoint : Endpoint
-        Where it is asked.
+        The server.
     parallel : int
-        How many questions are open at a time.
+        How many requests are open at a time.
     timeout_s : float
         How long one answer may take.
     cache : Path
-        Folder of the answers so far.
+        Folder of the cached answers.
     codebooks : tuple of Codebook
-        What the codes are.
+        They define the codes.
     """
 
     model: str
@@ -54,48 +75,19 @@ class LLMCoder:
     cache: Path
     codebooks: tuple[Codebook, ...] = field(repr=False)
 
-    @classmethod
-    def of(cls, options: TaggerOptions) -> Self:
-        """Check the options and return their coder.
-
-        Raises
-        ------
-        BadOptionError
-            The endpoint or the model is missing or cannot be used, or codebooks do not go together.
-        UnknownNameError, BadDataFileError
-            A codebook is not there, or is none.
-        """
-        if not options.endpoint:
-            problem, remedy = "is missing: an outside coder has an address", "Add --endpoint http://127.0.0.1:11434/v1"
-            raise BadOptionError("--endpoint", problem, remedy)
-        if not options.model:
-            raise BadOptionError("--model", "is missing: an outside coder has a name", "Name one that the server has")
-        if not 1 <= options.parallel <= 256:
-            raise BadOptionError("--llm-parallel", "is not between 1 and 256", "4 is usual")
-        if not 0 < options.timeout_s <= 86_400:
-            raise BadOptionError("--llm-timeout", "is not between 0 and 86400 seconds", "180 is usual")
-        if options.all_codes and options.codebooks:
-            problem = "is for the usual codes; of a codebook that is named, all codes are given"
-            raise BadOptionError("--all-codes", problem, "Leave it out, or leave out --codebook")
-        endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
-        folder = options.cache or default_folder()
-        # Unasked the codes of the tagger, so that the tables are the same.
-        books = chosen_codebooks(options) or codebooks_with(load_tagger(all_codes=options.all_codes).names)
-        return cls(options.model, endpoint, options.parallel, options.timeout_s, folder, books)
-
     @property
     def name(self) -> str:
-        """The kind of coder; the model is another matter."""
+        """Kind of the coder."""
         return "llm"
 
     @property
     def version(self) -> str:
-        """Of the way in which questions are put."""
+        """Version of the prompt."""
         return prompt.VERSION
 
     @property
     def codes(self) -> tuple[Code, ...]:
-        """Codes of all codebooks."""
+        """The codes of all codebooks."""
         return tuple(code for book in self.codebooks for code in book.codes)
 
     @property
@@ -105,49 +97,48 @@ class LLMCoder:
 
     @property
     def told(self) -> dict[Role, str]:
-        """What the model is told before a turn, for each role that has codes."""
+        """Instructions to the model, for each role that has codes."""
         roles = dict.fromkeys(code.role for code in self.codes)
         return {role: prompt.instructions(role, self.codebooks) for role in roles}
 
     @property
     def sha256(self) -> str:
-        """Hash of all that the model is told besides the turn, and of how it is asked."""
+        """Hash of instructions and request parameters."""
         return _hash([prompt.VERSION, prompt.AGAIN, DIALECTS, self.told])
 
     @property
     def cache_file(self) -> Path:
-        """Answers of this model to questions put in this way, from whatever server."""
+        """File of the answers of this model to this prompt, from whatever server."""
         return self.cache / f"{_hash([self.model, self.sha256])[:32]}.jsonl"
 
     def check(self) -> None:
-        """Make sure that somebody listens, unless there are answers already.
+        """Check that the server is there, unless there are cached answers.
 
         Raises
         ------
         CoderServerError
-            Nobody does.
+            It is not.
         """
         if self.cache_file.is_file() and self.cache_file.stat().st_size:
             return
         try:
             Client(self.endpoint, self.timeout_s).connect().close()
         except FaultError as fault:
-            raise given_up(self.endpoint, fault) from None
+            raise _given_up(self.endpoint, fault) from None
 
     def predict(self, batch: Batch) -> Codes:
-        """Code all turns of a batch, asking the server what was not answered before.
+        """Code all turns of a batch; the server is asked only what is not in the cache.
 
         Returns
         -------
         Codes
-            Probabilities are 1 and 0, nan for turns that were not coded. ``counts`` says how
-            many turns were asked about and how many were answered before, and what became of
-            those that have no codes.
+            Probabilities are 1 and 0, nan for turns that were not coded. ``counts`` has the numbers of requests, of
+            cached answers, and of turns without codes by reason.
 
         Raises
         ------
         CoderServerError
-            The server is not there, or stopped answering. The answers so far are kept.
+            The server is not there, or stopped answering. The answers so far stay in the cache.
         BadOptionError
             The cache cannot be written.
         """
@@ -169,16 +160,16 @@ class LLMCoder:
             if codes is not None and known[questions[key].role].issuperset(codes)
         }
         left = {key: one for key, one in questions.items() if key not in answers}
-        asker = Asker(Client(self.endpoint, self.timeout_s), self.model, told, known, cache.put)
-        return answers | ask_all(asker, left, self.endpoint, self.parallel), len(left)
+        asker = _Asker(Client(self.endpoint, self.timeout_s), self.endpoint, self.model, told, known, cache.put)
+        return answers | _ask_all(asker, left, self.parallel), len(left)
 
     def _known(self) -> dict[Role, frozenset[str]]:
         return {role: frozenset(code.column for code in self.codes if code.role == role) for role in self.told}
 
     def _as_codes(self, batch: Batch, answers: Sequence[Answer | None], counts: Mapping[str, int]) -> Codes:
-        """Codes as arrays; who names a kind of a code means the code, too. A turn without words has none."""
-        above = parents(self.codebooks)
-        named = [{code for kind in (one.codes if one else ()) for code in (kind, above.get(kind))} for one in answers]
+        """Return codes as arrays; a sub-code implies its parent, and a turn without words has no codes."""
+        parent = parents(self.codebooks)
+        named = [{code for kind in (one.codes if one else ()) for code in (kind, parent.get(kind))} for one in answers]
         decision = np.array([[name in one for name in self.names] for one in named], np.bool_)
         decision = decision.reshape(len(answers), len(self.names))
         alike, asked = np.zeros(decision.shape), n_questions(batch.turns)
@@ -188,6 +179,35 @@ class LLMCoder:
         own = batch.turns.roles[:, None] == roles[None, :]
         probability = np.where(own & given[:, None], decision.astype(np.float64), np.nan)
         return Codes(self.names, probability, decision, np.zeros_like(decision), counts)
+
+
+def llm_coder(options: TaggerOptions) -> LLMCoder:
+    """Check the options and return their coder.
+
+    Raises
+    ------
+    BadOptionError
+        The endpoint or the model is missing or cannot be used, or codebooks do not go together.
+    UnknownNameError, BadDataFileError
+        There is no such codebook, or its file is none.
+    """
+    if not options.endpoint:
+        problem, remedy = "is missing: an outside coder has an address", "Add --endpoint http://127.0.0.1:11434/v1"
+        raise BadOptionError("--endpoint", problem, remedy)
+    if not options.model:
+        raise BadOptionError("--model", "is missing: an outside coder has a name", "Name one that the server has")
+    if not 1 <= options.parallel <= 256:
+        raise BadOptionError("--llm-parallel", "is not between 1 and 256", "4 is usual")
+    if not 0 < options.timeout_s <= 86_400:
+        raise BadOptionError("--llm-timeout", "is not between 0 and 86400 seconds", "180 is usual")
+    if options.all_codes and options.codebooks:
+        problem = "is for the usual codes; of a codebook that is named, all codes are given"
+        raise BadOptionError("--all-codes", problem, "Leave it out, or leave out --codebook")
+    endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
+    folder = options.cache or default_folder()
+    # By default the codes of the tagger, so that the tables have the same columns
+    books = chosen_codebooks(options) or codebooks_with(load_tagger(all_codes=options.all_codes).names)
+    return LLMCoder(options.model, endpoint, options.parallel, options.timeout_s, folder, books)
 
 
 def _counts(answers: Sequence[Answer | None], n_asked: int) -> dict[str, int]:
@@ -203,3 +223,110 @@ def _counts(answers: Sequence[Answer | None], n_asked: int) -> dict[str, int]:
 
 def _hash(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Asks one model.
+
+    Attributes
+    ----------
+    client, endpoint : Client, Endpoint
+        The server.
+    model : str
+        As the server names it.
+    told : mapping of role to str
+        The instructions.
+    known : mapping of role to frozenset of str
+        The ids that an answer may name.
+    keep : callable
+        Gets the key and the codes of each answer at once.
+    parameters : mapping
+        One of `DIALECTS`.
+    """
+
+    client: Client
+    endpoint: Endpoint
+    model: str
+    told: Mapping[Role, str] = field(repr=False)
+    known: Mapping[Role, frozenset[str]] = field(repr=False)
+    keep: Callable[[str, tuple[str, ...]], None]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def ask(self, key: str, question: Question) -> Answer:
+        """Ask, and once more with what was wrong with the answer."""
+        messages = [
+            {"role": "system", "content": self.told[question.role]},
+            {"role": "user", "content": question.text},
+        ]
+        for _ in range(2):
+            message = self.client.ask({"model": self.model, "messages": messages, "stream": False, **self.parameters})
+            answer = read_answer(message, self.known[question.role])
+            if answer.outcome == "coded":
+                self.keep(key, answer.codes)
+                break
+            messages += [
+                {"role": "assistant", "content": message[:_LONGEST_QUOTE] or "(nothing)"},
+                {"role": "user", "content": AGAIN.format(problem=answer.problem)},
+            ]
+        return answer
+
+    def try_to_ask(self, key: str, question: Question) -> Answer:
+        """Ask, and return failures that concern only this question as answers."""
+        try:
+            return self.ask(key, question)
+        except NotAcceptedError as error:
+            return Answer("refused", problem=f"status {error.status}")
+        except FaultError as fault:
+            if fault.absent:
+                raise
+            return Answer("failed", problem=fault.problem)
+
+
+def _ask_all(asker: _Asker, questions: Mapping[str, Question], parallel: int) -> dict[str, Answer]:
+    """Answer all questions; the shortest is asked first and alone, to learn which parameters the server accepts.
+
+    Raises
+    ------
+    CoderServerError
+        The server is not there, or answers nothing.
+    """
+    if not questions:
+        return {}
+    first, *rest = sorted(questions, key=lambda key: (len(questions[key].text), key))
+    step = max(2 * _FEW, 4 * parallel)
+    with ThreadPoolExecutor(parallel) as pool, asker.client:
+        try:
+            asker, answer = _first(asker, first, questions[first])
+            answers = {first: answer}
+            for start in range(0, len(rest), step):
+                keys = rest[start : start + step]
+                found = list(pool.map(asker.try_to_ask, keys, [questions[key] for key in keys]))
+                answers.update(zip(keys, found, strict=True))
+                if len(keys) >= _FEW and all(one.outcome == "failed" for one in found):
+                    raise _given_up(asker.endpoint, FaultError(found[-1].problem))
+        except FaultError as fault:
+            raise _given_up(asker.endpoint, fault) from None
+    return answers
+
+
+def _first(asker: _Asker, key: str, question: Question) -> tuple[_Asker, Answer]:
+    """Find the first parameters that the server accepts."""
+    status = 0
+    for parameters in DIALECTS:
+        speaking = replace(asker, parameters=parameters)
+        try:
+            return speaking, speaking.ask(key, question)
+        except NotAcceptedError as error:
+            status = error.status
+    problem = f"it accepts no question (status {status})"
+    remedy = "Check the model's name; a model must take 8,192 tokens at least (for Ollama: OLLAMA_CONTEXT_LENGTH=8192)"
+    raise CoderServerError(str(asker.endpoint), problem, remedy)
+
+
+def _given_up(endpoint: Endpoint, fault: FaultError) -> CoderServerError:
+    """Return the error about a server that is not there or does not answer."""
+    remedy = "Look into the server's log and start the same command again: the answers so far are kept"
+    if fault.absent:
+        remedy = "Start the server (for Ollama: ollama serve) and the same command again"
+    return CoderServerError(str(endpoint), fault.problem, remedy)

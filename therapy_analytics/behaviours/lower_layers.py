@@ -1,7 +1,7 @@
-"""What the lower half of the package's encoder says of the pieces of words in their context.
+"""Contextual vectors of subwords, from the third layer of the package's encoder.
 
-Its first three layers are those of MiniLM, whatever is trained above: what a small model learns from them does not rest
-on the corpora that the tagger was trained on.
+The first three layers are those of MiniLM, frozen when the encoder was fine-tuned: models on top of them do not rest on
+the corpora of the tagger.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Any
 
 from therapy_analytics.behaviours._weights import WEIGHTS
 from therapy_analytics.behaviours.encoder import inference_session
-from therapy_analytics.language.wordpiece import PIECES, WordPiece
+from therapy_analytics.language.wordpiece import VOCABULARY, WordPiece
 
 LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
-"""The output of the encoder's third layer."""
+"""Name of the third layer's output."""
 WIDTH = 384
-"""How many numbers it says of a piece."""
+"""Dimensions of its vectors."""
 
 
 @functools.cache
 def lower_layers() -> tuple[Any, WordPiece]:
-    """Return the encoder of the package, which also gives `LOWER`, (1, n_pieces, WIDTH), and its pieces.
+    """Return the encoder of the package with the further output `LOWER`, (1, n_subwords, WIDTH), and its tokeniser.
 
     Raises
     ------
@@ -30,14 +30,14 @@ def lower_layers() -> tuple[Any, WordPiece]:
     """
     path = WEIGHTS / "encoder.onnx"
     session = inference_session(path.read_bytes() + _also_gives(LOWER), path)
-    return session, WordPiece(PIECES.read_text(encoding="utf-8").split("\n"))
+    return session, WordPiece(VOCABULARY.read_text(encoding="utf-8").split("\n"))
 
 
 def _also_gives(output: str) -> bytes:
-    """Return what to append to an ONNX model so that it gives another of its values.
+    """Return the bytes that, appended to an ONNX model, make one of its values an output.
 
-    The bytes say: a model, whose graph (field 7) has an output (field 12) with this name (field 1), a tensor (1.1.1) of
-    floats (1). Protocol buffers that stand one after the other are read as one, and repeated fields are put together.
+    They encode a model whose graph (field 7) has an output (field 12) with this name (field 1), a tensor (1.1.1) of
+    floats (1). Concatenated protocol buffers are read as one message, in which repeated fields are merged.
     """
     name = output.encode()
     value = b"\x0a" + _sized(name) + b"\x12" + _sized(b"\x0a" + _sized(b"\x08\x01"))
@@ -45,5 +45,5 @@ def _also_gives(output: str) -> bytes:
 
 
 def _sized(message: bytes) -> bytes:
-    """Return a message after its length, which has less than 128 in it."""
+    """Return a message of fewer than 128 bytes with its length before it."""
     return bytes([len(message)]) + message

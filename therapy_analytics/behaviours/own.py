@@ -1,4 +1,4 @@
-"""A tagger of the user's own, learnt by ``tanalyze train``, beside that of the package."""
+"""The user's own tagger, trained by ``tanalyze train``, together with that of the package."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from therapy_analytics.language import Batch
 from therapy_analytics.language.data_files import LARGEST_TEXT, json_object, parsing, read_bytes
 
 MARK = "trained"
-"""What tells the description of such a model from that of the package's tagger."""
+"""A field that only the description of such a model has."""
 CODEBOOK = "codebook.toml"
-"""The book of those of its codes that are in no book of the package."""
+"""Name of the file with the codebook of codes that are in no codebook of the package."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnTagger:
-    """The tagger of the package, and the user's own: of codes that both have, the user's are taken.
+    """The tagger of the package and the user's own; of codes that both have, the user's are given.
 
     Attributes
     ----------
     base : Tagger or AccurateTagger
-        The package's.
+        The package's tagger.
     own : Tagger
-        The user's.
+        The user's tagger.
     books : tuple of Codebook
-        The book of those of the user's codes that are in none of the package's, if there are such.
+        The codebook of codes that are in no codebook of the package, if there are any.
     """
 
     base: Tagger | AccurateTagger = field(repr=False)
@@ -45,22 +45,22 @@ class OwnTagger:
 
     @property
     def name(self) -> str:
-        """Of both."""
+        """Names of both."""
         return f"{self.base.name} and {self.own.name}"
 
     @property
     def version(self) -> str:
-        """Of both."""
+        """Versions of both."""
         return f"{self.base.version} and {self.own.version}"
 
     @property
     def sha256(self) -> str:
-        """Of all files of both."""
+        """Hash of all files of both."""
         return sha256(f"{self.base.sha256} {self.own.sha256}".encode()).hexdigest()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns of the codes: the package's, then those that only the user's model has."""
+        """Columns of the codes: those of the package, then those of only the user's model."""
         return tuple(dict.fromkeys((*self.base.names, *self.own.names)))
 
     def predict(self, batch: Batch) -> Codes:
@@ -69,8 +69,8 @@ class OwnTagger:
         Returns
         -------
         Codes
-            What it holds for a session does not depend on the other sessions. A kind of a code is no likelier
-            than that code, though the two may come from different models.
+            The codes of a session do not depend on the other sessions. A sub-code is not likelier than its parent,
+            though the two may come from different models.
         """
         found: dict[str, NDArray[np.float64]] = {}
         limits: dict[str, float] = {}
@@ -87,7 +87,7 @@ class OwnTagger:
 
 
 def is_own(folder: Path) -> bool:
-    """Return whether a folder holds a model that ``tanalyze train`` wrote."""
+    """Return whether a folder has a model that ``tanalyze train`` wrote."""
     path = folder / "model.json"
     try:
         data = read_bytes(path, LARGEST_TEXT, what="the description of a model", remedy=REMEDY)
@@ -98,12 +98,12 @@ def is_own(folder: Path) -> bool:
 
 
 def load_own(base: Tagger | AccurateTagger, folder: Path, *, aim: str) -> OwnTagger:
-    """Put the model of a folder beside a tagger of the package (a model is read once).
+    """Combine the model of a folder with a tagger of the package (models are cached).
 
     Raises
     ------
     BadOptionError
-        The folder does not hold a model that ``tanalyze train`` wrote.
+        The folder does not have a model that ``tanalyze train`` wrote.
     BadDataFileError
         Its files are broken, or of another version.
     """
@@ -115,7 +115,7 @@ def load_own(base: Tagger | AccurateTagger, folder: Path, *, aim: str) -> OwnTag
 
 
 def codebook_of(folder: Path) -> Codebook | None:
-    """Return the codebook in the folder of a model, with those of its codes that the model gives."""
+    """Return the codebook in the folder of a model, reduced to the codes that the model gives."""
     names = _loaded(folder.resolve(), _stamp(folder)).names
     book = _book(folder)
     return None if book is None else replace(book, codes=tuple(code for code in book.codes if code.column in names))
@@ -133,7 +133,7 @@ def _stamp(folder: Path) -> tuple[int, ...]:
 
 @functools.lru_cache(maxsize=4)
 def _loaded(folder: Path, _: tuple[int, ...]) -> Tagger:
-    """Load a model whose codes all stand in a codebook: of others, nobody could say what they mean."""
+    """Load a model; all of its codes must be defined in a codebook."""
     tagger = load_tagger(folder)
     own = _book(folder)
     books = (*builtin_codebooks(), *((own,) if own else ()))

@@ -1,9 +1,9 @@
 """Which of five kinds a question is, as questions that make somebody think are told apart, or of none.
 
 *clarity* asks what is meant, *assumptions* what is taken for granted, *evidence* for reasons and facts, *viewpoints*
-how it looks from elsewhere, and *implications* what follows; *other* questions ask for facts, plans, leave or
-feelings. A linear model over hashed words, counts by hand, and the mean of static word vectors reads one question by
-itself. It was trained on questions of a forum for debate and on invented questions of sessions
+how it looks from elsewhere, and *implications* what follows; *other* questions ask for facts, plans, permission
+or feelings. A linear model over hashed words, hand-crafted features and the mean of static word vectors reads each
+question by itself. It was trained on questions of a forum for debate and on invented questions of sessions
 (``question_kinds_weights/NOTICE.md``) by ``tools/train_question_kinds.py``, as written and without punctuation.
 
 References
@@ -25,7 +25,7 @@ import numpy as np
 
 from therapy_analytics.behaviours.text_model import Floats, TextModel, Texts, load_text_model, read_texts
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 
 KINDS = ("clarity", "assumptions", "evidence", "viewpoints", "implications", "other")
 """Columns of everything that the model gives."""
@@ -41,12 +41,12 @@ class QuestionKinds:
     def predict(self, questions: TurnArrays) -> Floats:
         """Return the probability of each of `KINDS`, (n_questions, 6), rows adding up to 1; nan without words.
 
-        A question's numbers do not depend, in any bit, on the other questions.
+        No bit of it depends on the other questions.
         """
         return self.of_read(questions, read_texts(questions))
 
     def of_read(self, questions: TurnArrays, texts: Texts) -> Floats:
-        """Return the same, of questions that are read."""
+        """Return the same for questions that are read."""
         p = self.model.probabilities(texts)
         p[questions.n_words == 0] = np.nan
         return p
@@ -60,7 +60,7 @@ class QuestionKinds:
         >>> p.shape, bool(p[0, 0] > p[1, 0])
         ((2, 6), True)
         """
-        return self.predict(turns_of(texts))
+        return self.predict(turns_from_texts(texts))
 
 
 def load_question_kinds(folder: Path = WEIGHTS) -> QuestionKinds:
@@ -69,6 +69,6 @@ def load_question_kinds(folder: Path = WEIGHTS) -> QuestionKinds:
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or the two do not fit this version.
+        A file is missing or broken, or they do not fit this version.
     """
     return QuestionKinds(load_text_model(folder))

@@ -1,7 +1,6 @@
-"""The tagger: which behaviours a turn holds, as calibrated probabilities and decisions.
+"""The fast tagger: the codes of turns, as calibrated probabilities and decisions.
 
-A folder of weights holds ``model.json`` (what the codes are made of) and ``weights.npz``
-(arrays, read without pickle). `load_tagger` checks both; another model comes in another folder.
+A folder of weights has ``model.json`` and ``weights.npz`` (read without pickle); `load_tagger` checks both.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +22,15 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import Batch, TurnArrays
 from therapy_analytics.session import ROLES
 
+_T = TypeVar("_T", bound=np.generic)
 STEEPEST = 30.0
-"""Scores are cut here, so that no probability rounds to exactly 0 or 1."""
+"""Scores are clipped at this absolute value, so that no probability rounds to exactly 0 or 1."""
 NEAR = 0.25
-"""How near to its threshold a probability is unsure, in log-odds.
+"""A decision is unsure where the probability is within so many log-odds of the threshold.
 
-Within it the odds of the code lie within a factor exp(0.25) = 1.28 of those at which it is
-decided: a few other words could have turned the decision, and so could another training
-set. A distance of probabilities would be too wide for rare codes, whose thresholds are low.
+The odds are then within a factor exp(0.25) = 1.28 of those at which the code is decided: a few other words, or another
+training set, could have changed the decision. A distance between probabilities would be too wide for rare codes, whose
+thresholds are low.
 """
 
 
@@ -45,13 +45,13 @@ class Codes:
     probability : float64 array (n_turns, n_codes)
         Calibrated; nan where the turn's role cannot have the code.
     decision : bool array (n_turns, n_codes)
-        Whether the probability reaches the code's threshold for the aim, and no other code of the turn speaks
-        against it (see `therapy_analytics.behaviours.hierarchy`); False for other roles.
+        Whether the probability reaches the code's threshold for the aim, and the decision is consistent with the other
+        codes of the turn (see `therapy_analytics.behaviours.hierarchy`); False for other roles.
     unsure : bool array (n_turns, n_codes)
-        Whether the probability is so near to the threshold that the decision may well be
-        otherwise (see `NEAR`); False for other roles, and from coders without probabilities.
+        Whether the probability is close to the threshold (see `NEAR`); False for other roles, and from coders without
+        probabilities.
     counts : mapping of str to int
-        What a coder counted on its way, for the record; the tagger has nothing to count.
+        Counts of an outside coder for the record of the run; empty from the tagger.
     """
 
     names: tuple[str, ...]
@@ -60,17 +60,9 @@ class Codes:
     unsure: NDArray[np.bool_]
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    def probabilities(self, start: int, stop: int) -> Mapping[str, NDArray[np.float64]]:
-        """Return the probabilities of turns ``start:stop`` by code (views)."""
-        return dict(zip(self.names, self.probability[start:stop].T, strict=True))
-
-    def decisions(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
-        """Return the decisions on turns ``start:stop`` by code (views)."""
-        return dict(zip(self.names, self.decision[start:stop].T, strict=True))
-
-    def doubts(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
-        """Return which decisions on turns ``start:stop`` are unsure, by code (views)."""
-        return dict(zip(self.names, self.unsure[start:stop].T, strict=True))
+    def by_name(self, values: NDArray[_T]) -> dict[str, NDArray[_T]]:
+        """Return the columns (views) of an array (n, n_codes) by code."""
+        return dict(zip(self.names, values.T, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,13 +74,13 @@ class Tagger:
     name, version : str
         Of the model.
     sha256 : str
-        Of its two files together: says exactly which weights made a result.
+        Hash of its two files together.
     codes : tuple of Coded
-        What each code is made of, and its thresholds.
+        The codes, with their heads and thresholds.
     weights : Weights
         The arrays.
     aim : str
-        What the thresholds are chosen for, one of `AIMS`. Probabilities do not depend on it.
+        Aim of the thresholds, one of `AIMS`. Probabilities do not depend on it.
 
     Raises
     ------
@@ -114,7 +106,7 @@ class Tagger:
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
-        """The threshold of each code for the aim, (n_codes,)."""
+        """The threshold of each code for the aim, float64 (n_codes,)."""
         return np.array([code.thresholds[self.aim] for code in self.codes], dtype=np.float64)
 
     def predict(self, batch: Batch) -> Codes:
@@ -128,13 +120,13 @@ class Tagger:
         Returns
         -------
         Codes
-            What it holds for a session does not depend on the other sessions.
+            The codes of a session do not depend on the other sessions.
         """
         probability = self.probabilities(featurize(batch.turns, batch.starts), batch.turns.roles)
         return decided(self.names, probability, self.thresholds, batch.turns)
 
     def probabilities(self, features: Features, roles: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Return the probability of each code, (n_turns, n_codes); nan where the turn's role cannot have it."""
+        """Return the probability of each code, float64 (n_turns, n_codes); nan where the turn's role cannot have it."""
         heads = 1.0 / (1.0 + np.exp(-scores_of(self.weights, features)))
         probability = np.empty((len(heads), len(self.codes)))
         for column, code in enumerate(self.codes):
@@ -150,9 +142,20 @@ def decided(
     turns: TurnArrays,
     books: Iterable[Codebook] = (),
 ) -> Codes:
-    """Return codes by their probabilities (n_turns, n_codes) and thresholds (n_codes,), without contradictions.
+    """Return codes with consistent decisions; of mutually exclusive sub-codes the likeliest is kept.
 
-    Of kinds that exclude each other the likeliest stands. `books` are those of the user, beside the built-in ones.
+    Parameters
+    ----------
+    names : tuple of str
+        Columns of the codes.
+    probability : float64 array (n_turns, n_codes)
+        Nan where the turn's role cannot have the code.
+    thresholds : float64 array (n_codes,)
+        For the aim.
+    turns : TurnArrays
+        The turns.
+    books : iterable of Codebook, optional
+        The user's codebooks, beside the built-in ones.
     """
     every = (*builtin_codebooks(), *books)
     decision = without_contradictions(names, probability >= thresholds, probability, n_questions(turns), every)
@@ -160,21 +163,21 @@ def decided(
 
 
 def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> Tagger:
-    """Load a tagger; the one of the package when no folder is named.
+    """Load a tagger, by default that of the package.
 
     Parameters
     ----------
     folder : Path, optional
-        Of other weights.
+        A folder of other weights.
     aim : {"balanced", "precision", "recall", "rate"}, optional
-        What decisions are for, see ``docs/tagger.md``.
+        Aim of the decisions, see ``docs/tagger.md``.
     all_codes : bool, optional
-        Whether the codes that are given on request only are wanted, too.
+        Whether to give also the codes that are given only on request.
 
     Raises
     ------
     BadDataFileError
-        The folder does not hold the weights of a tagger, or they do not fit this version.
+        The folder does not have the weights of a tagger, or they do not fit this version.
     UnknownNameError
         There is no such aim.
     """
@@ -192,7 +195,7 @@ def _load(folder: Path, all_codes: bool) -> Tagger:
 
 
 def _near(probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether |logit(p) - logit(threshold)| < NEAR, by bounds on p: two comparisons are faster than a logarithm."""
+    """Return where |logit(p) - logit(threshold)| < NEAR, by bounds on p."""
     odds = thresholds / (1.0 - thresholds)
     low, high = (odds * factor / (1.0 + odds * factor) for factor in (np.exp(-NEAR), np.exp(NEAR)))
     near: NDArray[np.bool_] = (probability > low) & (probability < high)
@@ -200,23 +203,23 @@ def _near(probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> 
 
 
 def scores_of(weights: Weights, features: Features) -> NDArray[np.float64]:
-    """Scores of all heads: first those that read the neighbouring turns, then those that build on them."""
+    """Return the scores of all heads, float64 (n_turns, n_heads); the second layer uses those of the first."""
     n = weights.n_context
     buckets = features.project(weights.buckets)
     hand = features.hand @ weights.hand + weights.bias
     context = neighbour(buckets[:, n : 2 * n], features.before) + neighbour(buckets[:, 2 * n : 3 * n], features.after)
-    first = _cut(buckets[:, :n] + context + hand[:, :n])
-    return np.hstack([first, _cut(buckets[:, 3 * n :] + hand[:, n:] + _lifted(first, weights.lift))])
+    first = _clipped(buckets[:, :n] + context + hand[:, :n])
+    return np.hstack([first, _clipped(buckets[:, 3 * n :] + hand[:, n:] + _lifted(first, weights.lift))])
 
 
 def _lifted(first: NDArray[np.float64], lift: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up head by head: a matrix product may round differently in batches of another size."""
+    """Return ``first @ lift``, head by head: a matrix product may round differently in batches of another size."""
     result = np.zeros((len(first), lift.shape[1]))
     for head in range(first.shape[1]):
         result += first[:, head : head + 1] * lift[head]
     return result
 
 
-def _cut(scores: NDArray[Any]) -> NDArray[np.float64]:
+def _clipped(scores: NDArray[Any]) -> NDArray[np.float64]:
     clipped: NDArray[np.float64] = np.clip(scores.astype(np.float64), -STEEPEST, STEEPEST)
     return clipped

@@ -1,8 +1,8 @@
-"""Small models that read a text by itself, and the folder that such a model comes in.
+"""Small models that read one text at a time, and their folders of weights.
 
-The score of each kind is linear in hashed words, counts by hand, and the mean of static word vectors; a model may name
-further numbers that its user gives it (``extras``). A folder holds ``model.json`` and ``weights.npz`` (no pickle), and
-``NOTICE.md`` about what it was trained on; ``tools/text_models.py`` fits and writes them.
+The score of each kind is linear in hashed words, hand-crafted features, and the mean of static word vectors; a model
+may name further inputs (``extras``). A folder has ``model.json``, ``weights.npz`` (no pickle) and ``NOTICE.md``, which
+names the training data; ``tools/text_models.py`` fits and writes such folders.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from therapy_analytics.language.data_files import (
     read_arrays,
 )
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
-from therapy_analytics.language.stretches import Stretches, stretches
+from therapy_analytics.language.segments import Segments, segments
 from therapy_analytics.language.tokens import Tokens
 
 FORMAT = 1
@@ -50,15 +50,17 @@ class TextModel:
     Attributes
     ----------
     version, digest : str
-        Of the weights; the digest is a hash of their files.
+        Version of the weights, and the hash of their files.
     kinds : tuple of str
-        What it gives probabilities of.
+        The kinds that it gives probabilities of.
     exclusive : bool
-        Whether a text is of one kind (the probabilities add up to 1), or may be of several or none.
+        Whether a text is of one kind (probabilities add up to 1), or may be of several or none.
     extras : tuple of str
-        The further numbers that it reads.
-    buckets, hand, meaning, extra, bias : float64 arrays (n, n_kinds); bias (n_kinds,)
-        Weights of hashed words, of counts by hand, of the mean vector, of extras; intercepts. Calibration is in them.
+        Names of further inputs.
+    buckets, hand, meaning, extra : float64 array (n_inputs, n_kinds)
+        Weights of hashed words, of hand-crafted features, of the mean vector, of extras; calibration is in them.
+    bias : float64 array (n_kinds,)
+        Intercepts.
     """
 
     version: str
@@ -73,14 +75,14 @@ class TextModel:
     bias: Floats
 
     def probabilities(self, texts: Texts, extra: Floats | None = None) -> Floats:
-        """Return the probability of each kind, (n_texts, n_kinds); a text's do not depend, in any bit, on the others.
+        """Return the probability of each kind, float64 (n_texts, n_kinds); no bit of it depends on the other texts.
 
         Parameters
         ----------
         texts : Texts
-            As `read_texts` returns them.
+            The features of the texts, see `read_texts`.
         extra : float64 array (n_texts, n_extras), optional
-            The further numbers, for models that name some.
+            The further inputs, for models that name some.
         """
         scores = self.scores(texts, extra)
         if not self.exclusive:
@@ -89,20 +91,19 @@ class TextModel:
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def scores(self, texts: Texts, extra: Floats | None = None) -> Floats:
-        """Return the score of each kind, (n_texts, n_kinds): log-odds, or what a softmax is taken of."""
+        """Return the score of each kind, float64 (n_texts, n_kinds): log-odds, or logits of a softmax."""
         features = texts.features
-        # The weight, a power of two, multiplies the few sums rather than all the buckets
         scores = features.words @ (features.types @ self.buckets) + GRAM_WEIGHT * (features.grams @ self.buckets)
         scores += features.hand @ self.hand + self.bias
         for dense, weights in ((texts.meaning, self.meaning), *([] if extra is None else [(extra, self.extra)])):
-            # One product a row: those of whole matrices may differ with the number of rows
+            # One product a row, because products of whole matrices may round differently with their number of rows
             scores += np.matmul(dense[:, None], weights)[:, 0]
         return np.asarray(scores)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
-    """Texts as the models read them, whichever of them asks.
+    """Features of texts, the same for all models.
 
     Attributes
     ----------
@@ -117,83 +118,77 @@ class Texts:
 
 
 def read_texts(turns: TurnArrays) -> Texts:
-    """Read texts, each a turn, for the models."""
+    """Return the features of texts, each a turn."""
     return Texts(featurize(turns, np.arange(len(turns) + 1)), mean_vectors(turns))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cut:
-    """Turns cut into stretches that are read.
+class SegmentedTurns:
+    """Turns, their segments, and the features of these.
 
     Attributes
     ----------
     turns : TurnArrays
         The turns.
-    parts : Stretches
+    segments : Segments
         Their sentences or windows.
     texts : Texts
-        These as the models read them.
+        The features of the segments.
     """
 
     turns: TurnArrays
-    parts: Stretches
+    segments: Segments
     texts: Texts
 
 
-def read_stretches(turns: TurnArrays) -> Cut:
-    """Cut turns into stretches, and read these."""
-    parts = stretches(turns)
-    return Cut(turns, parts, read_texts(parts.turns))
+def read_segments(turns: TurnArrays) -> SegmentedTurns:
+    """Cut turns into segments and compute their features."""
+    found = segments(turns)
+    return SegmentedTurns(turns, found, read_texts(found.turns))
 
 
-def stretches_of(session: AnnotatedSession) -> Cut:
-    """Return the stretches of a session's turns, read once for all models."""
-    return session.cached(_cut)
-
-
-def _cut(session: AnnotatedSession) -> Cut:
-    return read_stretches(session.turns)
+def session_segments(session: AnnotatedSession) -> SegmentedTurns:
+    """Return the segments of a session's turns, read once for all models."""
+    return session.cached(lambda one: read_segments(one.turns), key=session_segments)
 
 
 def mean_vectors(turns: TurnArrays) -> Floats:
-    """Return the direction of each turn's mean word vector times `MEANING_WEIGHT`; 0 where no word has a vector."""
-    if not len(turns):
-        return np.zeros((0, DIMENSIONS))
-    begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
-    table, ids = vectors_of(turns.tokens), turns.tokens.ids[begin:end]
-    # Each row is added up in the order of its tokens, whatever other rows there are
-    rows = (np.ones(len(ids)), ids, turns.offsets - begin)
+    """Return each turn's mean word vector, scaled to length `MEANING_WEIGHT`; 0 where no word has a vector.
+
+    Returns
+    -------
+    float64 array (n_turns, DIMENSIONS)
+    """
+    table = vectors_of(turns.tokens)
+    # The sparse product adds the vectors of a turn in its own order, whatever other turns there are
+    rows = (np.ones(len(turns.ids)), turns.ids, turns.offsets - turns.span.start)
     sums = np.asarray(sparse.csr_array(rows, shape=(len(turns), len(table))) @ table)
     length = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
     return np.asarray(sums * (MEANING_WEIGHT / np.where(length > 0, length, np.inf)))
 
 
 def turn_vectors(session: AnnotatedSession) -> Floats:
-    """Return `mean_vectors` of a session's turns, added up once for all who ask."""
-    return session.cached(_turn_vectors)
-
-
-def _turn_vectors(session: AnnotatedSession) -> Floats:
-    return mean_vectors(session.turns)
+    """Return `mean_vectors` of a session's turns, computed once."""
+    return session.cached(lambda one: mean_vectors(one.turns), key=turn_vectors)
 
 
 def vectors_of(tokens: Tokens) -> Floats:
-    """Return the vector of each type of a batch's tokens, 0 where one has none: cut once for all who ask."""
+    """Return the vector of each token type, float64 (n_types, DIMENSIONS); 0 for types without one. Cached."""
     return _vectors_of(tokens.lower)
 
 
 @functools.lru_cache(maxsize=2)
 def _vectors_of(words: tuple[str, ...]) -> Floats:
-    return np.nan_to_num(load_embeddings().word_vectors(words)).astype(np.float64)
+    return np.nan_to_num(load_embeddings().embed(words)).astype(np.float64)
 
 
 def load_text_model(folder: Path) -> TextModel:
-    """Load the model of a folder with ``model.json`` and ``weights.npz`` (once).
+    """Load the model of a folder with ``model.json`` and ``weights.npz`` (cached).
 
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or the two do not fit this version.
+        A file is missing or broken, or they do not fit this version.
     """
     return _load(folder)
 

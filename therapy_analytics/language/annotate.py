@@ -1,4 +1,4 @@
-"""Sessions as arrays: what all measures and the tagger work on."""
+"""Sessions as arrays, which the tagger and all measures work on."""
 
 from __future__ import annotations
 
@@ -12,45 +12,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.errors import UnknownNameError
-from therapy_analytics.language._categories import find_categories
-from therapy_analytics.language.lexicons import Matcher, category_columns
+from therapy_analytics.language._categories import count_categories
+from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import Tokens, tokenize
 from therapy_analytics.session import CLIENT, ROLES, THERAPIST, Role, Session, digest_of
 
 T = TypeVar("T")
 Extra = Literal["all", "syntax", "nclid", "recurrence", "coupling"]
-"""Measures that must be asked for: all but the costly ones; those of parts of speech, word mover's distances,
-recurrence and lagged coupling."""
+"""What can be computed beyond the core: everything that is cheap (``all``), and four costly groups of measures
+(parts of speech, word mover's distances, recurrence, lagged coupling)."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnArrays:
-    """A run of turns as arrays; ``n`` is the number of turns.
+    """Consecutive turns as arrays.
 
     Attributes
     ----------
     tokens : Tokens
-        The tokens of the batch that the turns belong to; turn ``i`` owns
-        ``tokens.ids[offsets[i]:offsets[i + 1]]``.
-    offsets : int64 array (n + 1,)
-        Where each turn's tokens begin.
-    roles : int8 array (n,)
+        The tokens of the batch that the turns belong to.
+    offsets : int64 array (n_turns + 1,)
+        Turn ``i`` owns ``tokens.ids[offsets[i]:offsets[i + 1]]``.
+    roles : int8 array (n_turns,)
         Positions in `therapy_analytics.session.ROLES`.
-    n_words, n_sentences : int64 array (n,)
+    n_words, n_sentences : int64 array (n_turns,)
         Words and sentences of each turn (a turn with words has at least one sentence).
     categories : mapping of str to int
         Lexicon category to column of the three tables below.
-    counts : int32 array (n, n_categories)
-        How often each category occurs; a phrase counts once, and not its words again.
-    covered : int32 array (n, n_categories)
+    counts : int32 array (n_turns, n_categories)
+        How often each category occurs; a phrase counts once, and its words do not count again.
+    covered : int32 array (n_turns, n_categories)
         How many words each category accounts for.
-    opens : bool array (n, n_categories)
+    opens : bool array (n_turns, n_categories)
         Whether the turn begins with a word or phrase of the category.
     user_categories : tuple of str
         The categories of lexicons that the user added.
-    tags : int8 array (n_tokens,) or None
-        The part of speech of each token of the batch, a position in `UPOS`; None where they were not asked for.
+    tags : int8 array (n_tokens of the batch,) or None
+        The part of speech of each token, a position in `UPOS`; None where they were not asked for.
     """
 
     tokens: Tokens
@@ -68,22 +67,53 @@ class TurnArrays:
     def __len__(self) -> int:
         return len(self.roles)
 
+    @property
+    def span(self) -> slice:
+        """The tokens of these turns among those of the batch."""
+        return slice(int(self.offsets[0]), int(self.offsets[-1]))
+
+    @property
+    def ids(self) -> NDArray[np.int32]:
+        """Types of the tokens of these turns, (n_tokens,)."""
+        return self.tokens.ids[self.span]
+
+    @property
+    def turn_of(self) -> NDArray[np.int64]:
+        """The turn of each token, from 0, (n_tokens,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @property
+    def sentence_of(self) -> NDArray[np.int64]:
+        """The sentence of each token, numbered through all turns from 0, (n_tokens,)."""
+        return sentence_numbers(self.tokens.sentence_end[self.span], self.turn_of)
+
+    @property
+    def asks(self) -> NDArray[np.bool_]:
+        """Which tokens have a question mark, (n_tokens,)."""
+        return np.fromiter(("?" in norm for norm in self.tokens.norm), np.bool_)[self.ids]
+
     def between(self, start: int, stop: int) -> TurnArrays:
         """Return turns ``start:stop`` as views."""
-        part = slice(start, stop)
+        turns = slice(start, stop)
         return replace(
             self,
             offsets=self.offsets[start : stop + 1],
-            roles=self.roles[part],
-            n_words=self.n_words[part],
-            n_sentences=self.n_sentences[part],
-            counts=self.counts[part],
-            covered=self.covered[part],
-            opens=self.opens[part],
+            roles=self.roles[turns],
+            n_words=self.n_words[turns],
+            n_sentences=self.n_sentences[turns],
+            counts=self.counts[turns],
+            covered=self.covered[turns],
+            opens=self.opens[turns],
         )
 
     def column(self, category: str) -> int:
-        """Return the column of a lexicon category, or say which ones there are."""
+        """Return the column of a lexicon category.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such category.
+        """
         if category not in self.categories:
             raise UnknownNameError("lexicon category", category, self.categories)
         return self.categories[category]
@@ -99,19 +129,19 @@ class AnnotatedSession:
         As read.
     turns : TurnArrays
         The same turns as arrays.
-    probabilities, decisions : mapping of str to array (n_turns,)
+    probabilities, decisions : mapping of str to float64 or bool array (n_turns,)
         For each code (``bolt_planning``, ``mi_question``, ...): its probability (nan where
         the turn is of another role), and whether the turn has it. Empty before tagging.
-    unsure : mapping of str to array (n_turns,)
-        For each code, whether the decision may well be otherwise. Empty before tagging.
+    unsure : mapping of str to bool array (n_turns,)
+        For each code, whether the probability is close to the threshold. Empty before tagging.
     rated : mapping of str to float
-        Codes of which the user wants rates, those of codebooks that were named, with their `Code.turn_correlation`.
+        Codes of which rates are wanted (those of codebooks that the user named), with their `Code.turn_correlation`.
     seed : int
-        Of the run, see `generator`.
+        The run's random seed, see `generator`.
     donors : Donors or None
         Other sessions, for surrogate pairs; None where there are none.
     extras : frozenset of str
-        Costly measures that the user asks for, see `Extra`.
+        Measures beyond the core that the user asks for, see `Extra`.
     """
 
     session: Session
@@ -128,41 +158,40 @@ class AnnotatedSession:
     def __len__(self) -> int:
         return len(self.turns.roles)
 
-    def of(self, role: Role) -> NDArray[np.bool_]:
-        """Return which turns are of a role, bool (n_turns,)."""
+    def spoken_by(self, role: Role) -> NDArray[np.bool_]:
+        """Return which turns a role speaks, bool (n_turns,)."""
         return np.equal(self.turns.roles, ROLES.index(role))
 
     @property
     def n_words(self) -> NDArray[np.int64]:
-        """Words of each turn, (n_turns,)."""
+        """Words of each turn, int64 (n_turns,)."""
         return self.turns.n_words
 
     def count(self, category: str) -> NDArray[np.int32]:
-        """Return how often a lexicon category occurs in each turn, (n_turns,)."""
+        """Return how often a lexicon category occurs in each turn, int32 (n_turns,)."""
         return self.turns.counts[:, self.turns.column(category)]
 
     def opens_with(self, category: str) -> NDArray[np.bool_]:
-        """Return which turns begin with a word or phrase of a lexicon category, (n_turns,)."""
+        """Return which turns begin with a word or phrase of a lexicon category, bool (n_turns,)."""
         return self.turns.opens[:, self.turns.column(category)]
 
     def consists_of(self, category: str) -> NDArray[np.bool_]:
-        """Return which turns have words, and only words of a lexicon category, (n_turns,)."""
+        """Return which turns have words, and only words of a lexicon category, bool (n_turns,)."""
         covered = self.turns.covered[:, self.turns.column(category)]
         return (self.n_words > 0) & (covered >= self.n_words)
 
     def generator(self, *stream: int) -> np.random.Generator:
-        """Return random numbers that depend on the run's seed and the session's words alone.
+        """Return a random generator that depends only on the run's seed, the session's words and the stream.
 
-        A session's shuffles are the same whatever it is called and whatever it is analysed
-        with. Another stream gives other numbers.
+        So a session's shuffles do not change with its name or with the other sessions of the run.
         """
         return np.random.default_rng([self.seed, zlib.crc32(self.n_words.tobytes()), *stream])
 
     def cached(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
-        """Return what a function makes of the session, computed when it is first asked for.
+        """Return the function's result for this session, computed once.
 
-        For what several measures or tables of one session need. The function is the key, unless another is given. A
-        changed copy of the session (`dataclasses.replace`) starts with an empty cache.
+        For intermediate results that several measures need. The function is the key, unless another is given. A
+        changed copy of the session (`dataclasses.replace`) has an empty cache.
         """
         key = compute if key is None else key
         if key not in self._known:
@@ -171,7 +200,7 @@ class AnnotatedSession:
         return found
 
     def has(self, *codes: str) -> bool:
-        """Return whether the coder of the run gives all these codes."""
+        """Return whether the run's coder gives all these codes."""
         return self.decisions.keys() >= set(codes)
 
     def decided(self, code: str) -> NDArray[np.bool_]:
@@ -263,7 +292,7 @@ class Batch:
 
 
 def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
-    """Tokenise each turn of the sessions once and count the lexicon categories.
+    """Tokenise each turn once and count the lexicon categories.
 
     Parameters
     ----------
@@ -275,22 +304,22 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
     Returns
     -------
     Batch
-        What it holds for a session does not depend on the other sessions.
+        The arrays of a session do not depend on the other sessions.
     """
     turns = [turn for session in sessions for turn in session.turns]
     tokens = tokenize([turn.text for turn in turns])
-    starts = np.zeros(len(sessions) + 1, dtype=np.int64)
-    np.cumsum([len(session.turns) for session in sessions], out=starts[1:])
+    starts = np.append(0, np.cumsum([len(session.turns) for session in sessions], dtype=np.int64))
     turn_of = np.repeat(np.arange(len(turns)), np.diff(tokens.offsets))
-    counts, covered, opens = find_categories(tokens, matcher, turn_of, _first_word(tokens))
-    n_words = np.bincount(turn_of, tokens.word_start, len(turns)).astype(np.int64)
+    counts, covered, opens = count_categories(tokens, matcher, turn_of)
+    spoken = np.flatnonzero(tokens.word_start)
+    begins = np.diff(sentence_numbers(tokens.sentence_end, turn_of)[spoken], prepend=-1) > 0
     arrays = TurnArrays(
         tokens=tokens,
         offsets=tokens.offsets,
         roles=np.array([ROLES.index(turn.role) for turn in turns], dtype=np.int8),
-        n_words=n_words,
-        n_sentences=_sentences(tokens, turn_of, len(turns)),
-        categories=category_columns(matcher.categories),
+        n_words=np.bincount(turn_of[spoken], minlength=len(turns)),
+        n_sentences=np.bincount(turn_of[spoken[begins]], minlength=len(turns)),
+        categories={category.name: column for column, category in enumerate(matcher.categories)},
         counts=counts,
         covered=covered,
         opens=opens,
@@ -299,16 +328,15 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
     return Batch(tuple(sessions), arrays, starts)
 
 
-def _first_word(tokens: Tokens) -> NDArray[np.int64]:
-    """Index of each turn's first word token; the turn's end or beyond when it has no word."""
-    words = np.append(np.flatnonzero(tokens.word_start), len(tokens.ids))
-    return words[np.searchsorted(words[:-1], tokens.offsets[:-1])]
+def sentence_numbers(ends: NDArray[np.bool_], turn_of: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sentence of each token, numbered from 0; no sentence goes on in another turn.
 
-
-def _sentences(tokens: Tokens, turn_of: NDArray[np.int64], n_turns: int) -> NDArray[np.int64]:
-    """Sentences with at least one word, of each turn."""
-    begins = np.diff(turn_of, prepend=-1) > 0
-    begins[1:] |= tokens.sentence_end[:-1]
-    spoken = np.flatnonzero(tokens.word_start)
-    first = np.diff(np.cumsum(begins)[spoken], prepend=-1) > 0
-    return np.bincount(turn_of[spoken], first, n_turns).astype(np.int64)
+    Parameters
+    ----------
+    ends : bool array (n_tokens,)
+        Which tokens close a sentence.
+    turn_of : int64 array (n_tokens,)
+        The turn of each token, ascending.
+    """
+    opens = np.append(True, ends[:-1] | (np.diff(turn_of) > 0))[: len(turn_of)]
+    return np.cumsum(opens, dtype=np.int64) - 1

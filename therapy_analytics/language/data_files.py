@@ -1,8 +1,7 @@
-"""Files of data that users may bring along: arrays, JSON and TOML, none of which is believed before it is checked.
+"""Data files that users may supply (arrays, JSON, TOML), checked before they are used.
 
-Every size is bounded before anything is allocated, by what the file system and the headers say. Whatever a broken or
-crafted file makes a parser raise becomes the package's own error, which names the file and what to do, and never
-quotes what the file holds. No pickle is read.
+Sizes are bounded before memory is allocated. Whatever a broken or crafted file makes a parser raise becomes a
+`BadDataFileError`, which names the file and what to do and never quotes the file. No pickle is read.
 """
 
 from __future__ import annotations
@@ -26,33 +25,33 @@ from therapy_analytics.errors import BadDataFileError
 
 MB = 2**20
 LARGEST_TEXT = 16 * MB
-"""Bytes of a JSON or TOML file, a word list, or a list of pieces: ten times the largest of the package."""
+"""Bytes of a JSON or TOML file, a lexicon or a vocabulary: ten times the largest of the package."""
 LARGEST_ARRAYS = 512 * MB
-"""Bytes of all arrays of an archive together, unpacked, as they are held."""
+"""Bytes in memory of all arrays of an archive together."""
 LARGEST_ENCODER = 512 * MB
 """Bytes of an ONNX file, twenty times the package's own."""
 _HEADER = 4_096
-"""Bytes of what stands before the numbers of an array; numpy writes 128."""
+"""Bytes of an array's header; numpy writes 128."""
 _STEEPEST = 1e6
-"""The largest number that an array may hold: beyond it, sums of weights would no longer be finite."""
+"""The largest absolute value in an array: beyond it, sums of weights would no longer be finite."""
 _PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _WHERE = re.compile(r"\(at [^()]*\)\Z")
 _QUOTES = re.compile(r"illegal character|namespace|\bkey '", re.IGNORECASE)
-"""What tells that a message of the TOML parser quotes the file."""
+"""Messages of the TOML parser that quote the file have one of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an array must be.
+    """Requirements on an array.
 
     Attributes
     ----------
     shape : tuple of int
-        Exactly.
+        The exact shape.
     types : tuple of str
-        The types of numbers that are taken, as numpy names them.
+        The dtypes that are accepted.
     held_as : str
-        The type that the array is turned into.
+        The dtype that the array is converted to.
     """
 
     shape: tuple[int, ...]
@@ -61,16 +60,16 @@ class Wanted:
 
     @property
     def n_bytes(self) -> int:
-        """Return how much memory the array takes once it is held."""
+        """Bytes of the array in memory."""
         return math.prod(self.shape) * np.dtype(self.held_as).itemsize
 
     def fits(self, shape: tuple[int, ...], kind: np.dtype[Any]) -> bool:
-        """Tell whether a header says what is wanted."""
+        """Return whether an array's header meets the requirements."""
         return shape == self.shape and kind.name in self.types
 
 
 def read_bytes(path: Path, most: int, *, what: str, remedy: str) -> bytes:
-    """Return what a file holds, if that is not more than it may be.
+    """Return the contents of a file of bounded size.
 
     Parameters
     ----------
@@ -79,9 +78,9 @@ def read_bytes(path: Path, most: int, *, what: str, remedy: str) -> bytes:
     most : int
         The most bytes that it may have.
     what : str
-        What it should be, as in "the codebook".
+        Name of such a file in errors, as in "the codebook".
     remedy : str
-        What to do where it is too large.
+        What the error tells the user to do.
 
     Raises
     ------
@@ -91,7 +90,7 @@ def read_bytes(path: Path, most: int, *, what: str, remedy: str) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(MB)
-            if len(data) == MB:  # room for more is only asked for where there is more
+            if len(data) == MB:  # memory is only allocated for what is there
                 data += file.read(most + 1 - MB)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "The name is no name of a file"
@@ -103,7 +102,7 @@ def read_bytes(path: Path, most: int, *, what: str, remedy: str) -> bytes:
 
 @contextmanager
 def parsing(path: Path, what: str, remedy: str) -> Iterator[None]:
-    """Turn whatever a file of the wrong form raises into the package's own error, which does not quote the file.
+    """Turn whatever parsing a file raises into a `BadDataFileError` that does not quote the file.
 
     Examples
     --------
@@ -116,12 +115,12 @@ def parsing(path: Path, what: str, remedy: str) -> Iterator[None]:
         yield
     except BadDataFileError:
         raise
-    except Exception as error:  # noqa: BLE001 (what parsers raise on crafted files is not said, and of many kinds)
+    except Exception as error:  # noqa: BLE001 (crafted files can make parsers raise anything)
         raise BadDataFileError(str(path), f"not {what} ({type(error).__name__})", remedy) from None
 
 
 def json_object(data: bytes) -> dict[str, Any]:
-    """Return the object that a JSON text is; to be called while `parsing`."""
+    """Parse a JSON text that must be an object; call it within `parsing`."""
     found = json.loads(data.decode("utf-8-sig"))
     if not isinstance(found, dict):
         raise TypeError
@@ -129,7 +128,7 @@ def json_object(data: bytes) -> dict[str, Any]:
 
 
 def json_list(found: Mapping[str, Any], name: str, kind: type = str) -> list[Any]:
-    """Return a field that is a list of values of one kind; to be called while `parsing`."""
+    """Return a field that must be a list of values of one kind; call it within `parsing`."""
     values = found[name]
     if not isinstance(values, list) or not all(isinstance(one, kind) for one in values):
         raise TypeError
@@ -137,58 +136,59 @@ def json_list(found: Mapping[str, Any], name: str, kind: type = str) -> list[Any
 
 
 def toml_table(data: bytes, path: Path, *, what: str, remedy: str, problem: str = "not valid TOML") -> dict[str, Any]:
-    """Return the table that a TOML file is.
+    """Parse a TOML file.
 
     Parameters
     ----------
     data, path : bytes, Path
-        What is in the file, and where it stands.
+        Contents and place of the file.
     what : str
-        What it should be, as in "the codebook".
+        Name of such a file in errors, as in "the codebook".
     remedy, problem : str
-        What is said where it is not TOML.
+        What the error says where it is not TOML.
 
     Raises
     ------
     BadDataFileError
-        It is not text in UTF-8, or not TOML; the line and the column are said.
+        It is not text in UTF-8, or not TOML; the error gives line and column.
     """
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise BadDataFileError(str(path), f"{what} is not UTF-8 text", "Save it as UTF-8") from None
     except (ValueError, RecursionError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
-        said = str(error) if isinstance(error, tomllib.TOMLDecodeError) else type(error).__name__
-        where = _WHERE.search(said)
-        said = (where[0].strip("()") if where else "") if _QUOTES.search(said) else said
-        raise BadDataFileError(str(path), f"{problem} ({said})", remedy) from None
+        message = str(error) if isinstance(error, tomllib.TOMLDecodeError) else type(error).__name__
+        if _QUOTES.search(message):
+            where = _WHERE.search(message)
+            message = where[0].strip("()") if where else ""
+        raise BadDataFileError(str(path), f"{problem} ({message})", remedy) from None
 
 
 def read_arrays(
     path: Path, data: bytes, wanted: Mapping[str, Wanted], *, what: str, remedy: str
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an ``.npz`` archive; what it says of their sizes is checked before any is unpacked.
+    """Return the arrays of an ``.npz`` archive; their sizes are checked before any is unpacked.
 
     Parameters
     ----------
     path, data : Path, bytes
-        Where the archive stands, and what is in it.
+        Place and contents of the archive.
     wanted : mapping of str to Wanted
-        The arrays that it must hold; others are not looked at.
+        The arrays that it must hold; others are ignored.
     what : str
-        What it should be, as in "an archive of weights".
+        Name of such a file in errors, as in "an archive of weights".
     remedy : str
-        What to do where it is not.
+        What the error tells the user to do.
 
     Returns
     -------
     dict of str to array
-        Each of the shape and type that is wanted, and finite.
+        Finite arrays of the shapes and dtypes that are wanted.
 
     Raises
     ------
     BadDataFileError
-        It is broken, or an array is missing, comes twice, is of another shape or type, is not finite, or all together
+        It is broken, or an array is missing, comes twice, has another shape or dtype, is not finite, or all together
         would take more than `LARGEST_ARRAYS`.
     """
     if sum(one.n_bytes for one in wanted.values()) > LARGEST_ARRAYS:
@@ -199,7 +199,7 @@ def read_arrays(
 
 
 def _array(archive: zipfile.ZipFile, name: str, wanted: Wanted, path: Path, remedy: str) -> NDArray[Any]:
-    """Read one array; `zipfile` never unpacks more of a member than its claim, which is bounded by what is wanted."""
+    """Read one array; `zipfile` never unpacks more than the size that a member claims, which is bounded here."""
     found = [one for one in archive.infolist() if one.filename == f"{name}.npy"]
     unfit = BadDataFileError(
         str(path), f"the array {name!r} does not have numbers of ordinary size in the shape {wanted.shape}", remedy
@@ -208,14 +208,14 @@ def _array(archive: zipfile.ZipFile, name: str, wanted: Wanted, path: Path, reme
         raise unfit
     if found[0].file_size > _HEADER + math.prod(wanted.shape) * np.dtype("float64").itemsize:
         raise unfit
-    part = io.BytesIO(archive.read(found[0]))
-    version = np.lib.format.read_magic(part)
+    file = io.BytesIO(archive.read(found[0]))
+    version = np.lib.format.read_magic(file)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, kind = header(part, max_header_size=_HEADER)
+    shape, _, kind = header(file, max_header_size=_HEADER)
     if not wanted.fits(shape, kind):
         raise unfit
-    part.seek(0)
-    array = np.lib.format.read_array(part, allow_pickle=False, max_header_size=_HEADER).astype(wanted.held_as)
+    file.seek(0)
+    array = np.lib.format.read_array(file, allow_pickle=False, max_header_size=_HEADER).astype(wanted.held_as)
     if not (np.isfinite(array) & (np.abs(array.astype(np.float64)) <= _STEEPEST)).all():
         raise unfit
     return array

@@ -1,4 +1,4 @@
-"""Whether a session is in English: the tagger, the word lists and the tokeniser know no other language."""
+"""Whether a session is in English, the only language of the tagger, the lexicons and the tokeniser."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _WORDS = """
     myself yourself anyone someone everything everyone
 """
 FUNCTION_WORDS = frozenset(_WORDS.split())
-"""Common words of English, without those that other languages of Europe have too: a, i, in, is, of, was, so, no, ..."""
+"""Common words of English, without those that are words of other European languages too: a, i, in, is, of, was, ..."""
 LEAST_SHARE = 0.12
-"""Sessions in English, of people and of language models, have .28 of these words and more, also as speech recognisers
-write them (547 sessions of research corpora), and at least .12 even among their first 30 words; what is said in German,
-French, Spanish, Dutch, Turkish, Italian, Portuguese, Danish, Polish or Afrikaans has .03 and less.
+"""At least .28 of the words of English sessions are in this set (547 sessions of research corpora, of people and of
+language models, written and recognised), and at least .12 of their first 30 words; in German, French, Spanish, Dutch,
+Turkish, Italian, Portuguese, Danish, Polish and Afrikaans at most .03.
 """
 LEAST_WORDS = 30
-"""Shorter sessions say too little about their language."""
+"""Fewer words are too few to tell the language."""
 NOT_ENGLISH = "of the words are common English words"
-"""In the note on every session that does not seem to be in English, and in no other note."""
+"""Part of the note on sessions that do not seem to be in English, and of no other note."""
 
 
 def english_shares(batch: Batch) -> NDArray[np.float64]:
-    """Return which share of each session's words are `FUNCTION_WORDS`: (n_sessions,), nan without words.
+    """Return the share of each session's words that are `FUNCTION_WORDS`, float64 (n_sessions,); nan without words.
 
-    In English about .35 to .40 are.
+    In English it is about .35 to .40.
     """
     tokens = batch.turns.tokens
     common = np.array([word in FUNCTION_WORDS for word in tokens.lower], dtype=np.bool_)
@@ -47,12 +47,12 @@ def english_shares(batch: Batch) -> NDArray[np.float64]:
 
 
 def with_language_notes(batch: Batch) -> Batch:
-    """Return a batch in which a note stands on each session that does not seem to be in English."""
+    """Return the batch with a note on each session that does not seem to be in English."""
     shares = english_shares(batch)
     n_words = _between(batch.turns.tokens.word_start, batch.turns.tokens.offsets[batch.starts])
-    strange = (n_words >= LEAST_WORDS) & (shares < LEAST_SHARE)
-    told = zip(batch.sessions, strange.tolist(), shares.tolist(), strict=True)
-    return replace(batch, sessions=tuple(_noted(one, share) if odd else one for one, odd, share in told))
+    foreign = (n_words >= LEAST_WORDS) & (shares < LEAST_SHARE)
+    rows = zip(batch.sessions, foreign.tolist(), shares.tolist(), strict=True)
+    return replace(batch, sessions=tuple(_noted(one, share) if noted else one for one, noted, share in rows))
 
 
 def _noted(session: Session, share: float) -> Session:
@@ -64,7 +64,7 @@ def _noted(session: Session, share: float) -> Session:
 
 
 def _between(marks: NDArray[np.bool_], bounds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count marks from each bound to the next."""
+    """Count the marked tokens from each bound to the next, int64 (n_bounds - 1,)."""
     total = np.concatenate([[0], np.cumsum(marks, dtype=np.int64)])
     counts: NDArray[np.int64] = np.diff(total[bounds])
     return counts

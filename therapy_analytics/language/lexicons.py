@@ -1,16 +1,14 @@
-"""Word lists as data, compiled to tables over token types."""
+"""Lexicons: named word lists, read from files and compiled for look-up."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from therapy_analytics.errors import BadDataFileError, DuplicateNameError
 from therapy_analytics.language.data_files import LARGEST_TEXT, read_bytes, toml_table
@@ -53,7 +51,7 @@ class Lexicon:
     builtin: bool = False
 
     def __hash__(self) -> int:
-        # Lexicons are looked up by once a session, and have thousands of words.
+        # Lexicons are keys of caches; hashing thousands of words each time would be slow
         return hash((self.name, self.sha256))
 
 
@@ -189,12 +187,8 @@ class Matcher:
     ----------
     categories : tuple of Category
         All categories, in order; positions are the columns of the tables.
-    phrase_words : tuple of str
-        The different words of phrases.
-    phrases : int64 array (n_phrases, longest)
-        Their numbers in each phrase, -1 behind its end; shortest first.
-    phrase_columns : int64 array (n_phrases,)
-        The column that each phrase counts for.
+    phrases : list of (tuple of str, int)
+        The words of each phrase and the column that it counts for, shortest first.
     user_categories : tuple of str
         Names of the categories that are not the package's own.
     """
@@ -205,25 +199,17 @@ class Matcher:
         self.user_categories = tuple(
             one.name for lexicon in lexicons if not lexicon.builtin for one in lexicon.categories
         )
+        self.phrases: list[tuple[tuple[str, ...], int]] = []
         self._exact: dict[str, list[int]] = {}
         self._prefix: dict[str, list[int]] = {}
-        phrases: list[tuple[tuple[str, ...], int]] = []
         for column, category in enumerate(self.categories):
             for word in category.words:
                 if " " in word:
-                    phrases.append((tuple(word.split()), column))
+                    self.phrases.append((tuple(word.split()), column))
                 else:
                     table = self._prefix if word.endswith("*") else self._exact
                     table.setdefault(word.rstrip("*"), []).append(column)
-        phrases.sort(key=lambda phrase: len(phrase[0]))
-        number = {word: i for i, word in enumerate(dict.fromkeys(word for phrase, _ in phrases for word in phrase))}
-        self.phrase_words = tuple(number)
-        longest = len(phrases[-1][0]) if phrases else 0
-        self.phrases = np.full((len(phrases), longest), -1, dtype=np.int64)
-        for row, (phrase, _) in zip(self.phrases, phrases, strict=True):
-            row[: len(phrase)] = [number[word] for word in phrase]
-        self.phrase_columns = np.array([column for _, column in phrases], dtype=np.int64)
-        self._lengths = sorted({len(prefix) for prefix in self._prefix})
+        self.phrases.sort(key=lambda phrase: len(phrase[0]))
         self._memo: dict[str, tuple[int, ...]] = {}
 
     def columns_of(self, word: str) -> tuple[int, ...]:
@@ -231,8 +217,7 @@ class Matcher:
         known = self._memo.get(word)
         if known is None:
             found = set(self._exact.get(word, ()))
-            for length in self._lengths:
-                found.update(self._prefix.get(word[:length], ()))
+            found.update(column for end in range(len(word) + 1) for column in self._prefix.get(word[:end], ()))
             known = self._memo[word] = tuple(sorted(found))
         return known
 
@@ -243,8 +228,3 @@ def _refuse_twins(lexicons: Sequence[Lexicon]) -> None:
         if lexicon.name in seen:
             raise DuplicateNameError("lexicon", lexicon.name, seen[lexicon.name].source, lexicon.source)
         seen[lexicon.name] = lexicon
-
-
-def category_columns(categories: Sequence[Category]) -> Mapping[str, int]:
-    """Return the column of each category by its name."""
-    return {category.name: column for column, category in enumerate(categories)}

@@ -1,7 +1,7 @@
-"""Meanings of turns: static vectors of what is said, and how alike they are.
+"""Meanings of turns: static vectors of their words, and cosines between them.
 
-Vectors of length one are held in whole steps (`STEPS` to 1). Sums of products of two of them are then whole numbers
-that float64 holds exactly, in whatever order they are added: no value depends, in any bit, on what else is computed.
+Unit vectors are rounded to whole steps of 1 / `STEPS`. Their dot products are then whole numbers, which float64 holds
+exactly in whatever order they are added: no value depends, in any bit, on what else is computed.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STEPS = 2.0**16
-"""Steps in which a coordinate of a unit vector is counted; a cosine moves by about 1e-5."""
+"""Steps to 1 of a coordinate of a unit vector; rounding moves a cosine by about 1e-5."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meanings:
-    """What is said, as vectors in whole steps.
+    """Unit vectors in whole steps.
 
     Attributes
     ----------
     vectors : float64 array (..., n, n_dimensions)
-        Whole numbers; rows of 0 for what has no meaning.
+        Whole numbers; rows of 0 for texts without a vector.
     squares : float64 array (..., n)
         Their squared lengths; exact.
     """
@@ -39,7 +39,7 @@ class Meanings:
 
     @classmethod
     def units(cls, vectors: Floats) -> Meanings:
-        """Return any vectors (n, n_dimensions), brought to length one; rows of nan or 0 have no meaning."""
+        """Return vectors (n, n_dimensions) normalised to length one; rows of nan or 0 become 0."""
         wide = np.asarray(vectors, dtype=np.float64)
         whole = np.where(np.isnan(wide), 0.0, wide)
         largest = np.abs(whole).max(axis=1, initial=0.0, keepdims=True)
@@ -56,7 +56,7 @@ class Meanings:
 
 
 def meanings(session: AnnotatedSession) -> Meanings:
-    """Return the meaning of each turn, (n_turns, n_dimensions); none where it has no words."""
+    """Return the vector of each turn, (n_turns, n_dimensions); 0 where a turn has no words."""
     return session.cached(_read)
 
 
@@ -70,31 +70,31 @@ def _read(session: AnnotatedSession) -> Meanings:
 
 
 def dots(a: Floats, b: Floats) -> Floats:
-    """Return the products of vectors, row by row: (..., n_dimensions) each to (...)."""
+    """Return the dot products of two arrays, row by row: (..., n_dimensions) each to (...)."""
     return np.asarray(np.vecdot(a, b))
 
 
 def divided(products: Floats, squares: Floats) -> Floats:
-    """Return cosines, from products of vectors and the products of their squared lengths; nan where one has none."""
+    """Return cosines from dot products and products of squared lengths; nan where one vector is 0."""
     found = np.full(np.broadcast_shapes(products.shape, squares.shape), np.nan)
     np.divide(products, np.sqrt(squares), out=found, where=squares > 0)
     return np.clip(found, -1.0, 1.0, out=found)
 
 
 def cosines(a: Meanings, b: Meanings, rows: Ints, columns: Ints) -> Floats:
-    """Return the cosine of rows of the one with rows of the other.
+    """Return the cosine of rows of one with rows of another.
 
     Parameters
     ----------
     a, b : Meanings
-        What is compared.
+        Two sets of vectors, of n and m rows.
     rows, columns : int64 array, shapes that broadcast
         Positions in them.
 
     Returns
     -------
     float64 array of the broadcast shape
-        -1 to 1; nan where one has no meaning.
+        -1 to 1; nan where one of the two vectors is 0.
 
     Examples
     --------
@@ -102,6 +102,6 @@ def cosines(a: Meanings, b: Meanings, rows: Ints, columns: Ints) -> Floats:
     >>> cosines(one, one, np.array([0, 0, 0]), np.array([0, 1, 2])).round(3).tolist()
     [1.0, 0.0, 0.707]
     """
-    (those, row), (these, column) = distinct(rows, len(a)), distinct(columns, len(b))
-    products = a.vectors[those] @ b.vectors[these].T
-    return divided(products, np.multiply.outer(a.squares[those], b.squares[these]))[row, column]
+    (some, row), (others, column) = distinct(rows, len(a)), distinct(columns, len(b))
+    products = a.vectors[some] @ b.vectors[others].T
+    return divided(products, np.multiply.outer(a.squares[some], b.squares[others]))[row, column]

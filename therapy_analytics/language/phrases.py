@@ -1,8 +1,8 @@
-"""Phrases with slots, found in turns: sequences of words, kinds of words and gaps that stay within a sentence.
+"""Phrases with slots, found in turns: sequences of words, sets of words and gaps, within one sentence.
 
-The phrases stand in ``lexicons/alliance.toml`` and ``lexicons/ruptures.toml``; docs/lexicons.md says how they are
-written. For each meaning, words that its phrases tell apart become different characters; turns are then short strings,
-the phrases a regular expression, and the turns of a session are searched in one pass a meaning.
+The phrases are in ``lexicons/*.toml``; docs/lexicons.md describes how they are written. For each meaning, every word of
+its phrases is replaced by a character (words that its phrases do not tell apart share one, all other words share
+another); a session is then a string, and the phrases are one regular expression.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.lexicons import lexicon_folder
-from therapy_analytics.language.said import QUOTES, Ints, Marks, Said, said, said_fluently
+from therapy_analytics.language.word_sequence import QUOTES, Ints, Marks, WordSequence, fluent_words, word_sequence
 from therapy_analytics.session import Role
 
 GAP = 3
 """Most words that ``...`` and ``~`` stand for."""
 _SIGNS = frozenset({"...", "~", "^", "$"})
-_OTHER, _STOP, _TURN = "\0", "\1", "\2"
+_OTHER, _SENTENCE, _TURN = "\0", "\1", "\2"
+"""Characters of words that no phrase has, of the beginning of a sentence, and of that of a turn."""
 _FIRST = 3
-"""Words of phrases have characters from here on: those of one meaning rarely need more than 256, and so one byte."""
+"""The characters of words of phrases begin here."""
 _NEGATIONS = frozenset({"not", "never", "nothing", "nobody", "hardly", "barely", "without", "neither", "nor", "n't"})
 _REPORTS = frozenset({"said", "says", "told", "tells", "saying", "replied", "claims", "thinks"})
 _SUPPOSES = frozenset({"if", "whether", "unless", "should", "wish", "hope", "hoping", "suppose", "imagine"})
@@ -50,7 +49,7 @@ _GUARDS: Mapping[str, tuple[frozenset[str], int]] = {
     "sought": (_SEEKS, 1),
     "hearsay": (_HEARSAY | QUOTES, 4),
 }
-"""Words that speak against a phrase, and within how many words before it."""
+"""Words that rule a phrase out, and within how many words before it."""
 _SHORT_QUESTION = 8
 Part = str | tuple[frozenset[str], bool]
 Pattern = tuple[Part, ...]
@@ -58,32 +57,22 @@ Pattern = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Phrases:
-    """Phrases of one meaning, and what speaks against them where they begin.
+    """Phrases of one meaning, and the guards that rule them out.
 
     Attributes
     ----------
     patterns : tuple of tuple of parts
-        A part is the set of words that may stand there, with whether it may be left out, or a sign: ``...`` up to
-        `GAP` words that do not negate, ``~`` up to `GAP` words, ``^`` and ``$`` the begin and end of a sentence.
+        A part is a set of words with whether it may be left out, or a sign: ``...`` for up to `GAP` words without a
+        negation, ``~`` for up to `GAP` words, ``^`` and ``$`` for the begin and end of a sentence.
     unless : tuple of str
         Names of `_GUARDS`: ``negated``, ``reported``, ``supposed``, ``asked``, ``refused``, ``sought``, ``hearsay``.
     characters : mapping of str to str
-        The character of each of their words; words that no phrase tells apart have the same.
+        The character of each word; words that stand in the same parts share one.
     """
 
     patterns: tuple[Pattern, ...]
     unless: tuple[str, ...]
     characters: Mapping[str, str] = field(repr=False)
-
-    @property
-    def begins(self) -> re.Pattern[str]:
-        """Matches the first word of each place where one of the phrases begins."""
-        return _expression(self, whole=False)
-
-    @property
-    def turns(self) -> re.Pattern[str]:
-        """Matches turns that consist of such phrases."""
-        return _expression(self, whole=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +86,7 @@ class Book:
     slots : mapping of str to frozenset of str
         The words of each slot.
     fluent : bool
-        Whether phrases are looked for without fillers and doubled words, and quotation marks are seen.
+        Whether phrases are looked for without fillers and repetitions, and with quotation marks.
     """
 
     phrases: Mapping[str, Phrases] = field(repr=False)
@@ -106,54 +95,35 @@ class Book:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Written:
-    """Words in a line, with a sign before each sentence and turn, to be written in the characters of each meaning.
+class _Line:
+    """The words of a role, with a sign before each sentence and turn and one at the end.
 
-    `line` holds the numbers of words in `Said.index`, then those of the signs; `place` says where in it each word is,
-    `sentence_of` to which sign each place belongs, `often` how often each word and sign occurs.
+    Attributes
+    ----------
+    words : WordSequence
+        The words.
+    line : int64 array (n_words + n_signs,)
+        Numbers of words in `WordSequence.index`; then come those of the two signs.
+    place : int64 array (n_words,)
+        Where each word is in the line.
     """
 
+    words: WordSequence
     line: Ints
-    words: Said
     place: Ints
-    sentence_of: Ints
-    often: Ints
 
-    def where(self, phrases: Phrases, *, whole: bool = False) -> Ints:
-        """Return the words at which a phrase begins, or a turn of nothing but phrases."""
-        index = self.words.index
-        letters = np.full(len(index) + 3, ord(_OTHER))
-        words, own = _letters(phrases)
-        letters[np.fromiter(map(index.get, words, repeat(-1)), np.int64, len(words))] = own
-        letters = letters[:-1]  # without the place of what is not said
-        letters[-2:] = ord(_STOP), ord(_TURN)
-        places = np.arange(len(self.line)) if whole else self._likely(letters, phrases)
-        text = letters.take(self.line.take(places)).astype("<u4").tobytes().decode("utf-32-le")
-        found = (phrases.turns if whole else phrases.begins).finditer(text)
-        begins = np.array([one.start() for one in found], dtype=np.int64)
-        return np.searchsorted(self.place, places[begins])
-
-    def _likely(self, letters: Ints, phrases: Phrases) -> Ints:
-        """Return the places in the line of sentences that may hold a phrase, and of the sign that ends the line.
-
-        Of some phrase they hold that part, among those that must stand there, which is rarest in the line.
-        """
-        parts, first, phrase_of = _parts(phrases)
-        often = parts @ np.bincount(letters, self.often, parts.shape[1])
-        rarest = np.minimum.reduceat(often, first)
-        if not rarest.any():
-            return np.array([len(self.line) - 1])
-        chosen = often == rarest[phrase_of]
-        likely = np.zeros(self.sentence_of[-1] + 1, dtype=np.bool_)
-        there = np.flatnonzero((chosen @ parts > 0).take(letters).take(self.line))
-        likely[self.sentence_of.take(there)] = True
-        likely[-1] = True
-        return np.flatnonzero(likely.take(self.sentence_of))
+    def find(self, phrases: Phrases, *, whole: bool = False) -> Ints:
+        """Return the words at which a phrase begins, or the first words of turns that consist of phrases."""
+        letters = [phrases.characters.get(word, _OTHER) for word in self.words.index]
+        code = np.array([ord(one) for one in (*letters, _SENTENCE, _TURN)], dtype="<u4")
+        text = code[self.line].tobytes().decode("utf-32-le")
+        begins = [match.start() for match in _expression(phrases, whole=whole).finditer(text)]
+        return np.searchsorted(self.place, np.array(begins, dtype=np.int64))
 
 
 @functools.cache
 def load_book(lexicon: str) -> Book:
-    """Read the phrases and slots of a lexicon that comes with the package."""
+    """Read the phrases and slots of a lexicon of the package."""
     return compiled(tomllib.loads((lexicon_folder() / f"{lexicon}.toml").read_text(encoding="utf-8")))
 
 
@@ -167,23 +137,22 @@ def compiled(lexicon: Mapping[str, Any]) -> Book:
     ['boss', 'mum', 'my']
     """
     slots = {name: frozenset(one["words"]) for name, one in lexicon.get("categories", {}).items()}
-    parsed = {name: [parse(one, slots) for one in table["patterns"]] for name, table in lexicon["phrases"].items()}
-    phrases = {
-        name: Phrases(tuple(patterns), tuple(lexicon["phrases"][name].get("unless", ())), _characters(patterns))
-        for name, patterns in parsed.items()
-    }
+    phrases = {}
+    for name, table in lexicon["phrases"].items():
+        patterns = tuple(parse(one, slots) for one in table["patterns"])
+        phrases[name] = Phrases(patterns, tuple(table.get("unless", ())), _characters(patterns))
     return Book(phrases, slots, lexicon.get("fluent", False))
 
 
 def _characters(patterns: Sequence[Pattern]) -> Mapping[str, str]:
-    """Return a character for each word; words that stand in the same places have the same."""
+    """Return a character for each word; words that stand in the same parts share one."""
     sets = {part[0] for pattern in patterns for part in pattern if not isinstance(part, str)} | {_NEGATIONS}
-    places: dict[str, list[int]] = {}
-    for place, words in enumerate(sorted(sets, key=sorted)):
+    parts: dict[str, list[int]] = {}
+    for number, words in enumerate(sorted(sets, key=sorted)):
         for word in words:
-            places.setdefault(word, []).append(place)
+            parts.setdefault(word, []).append(number)
     kinds: dict[tuple[int, ...], str] = {}
-    return {word: kinds.setdefault(tuple(at), chr(_FIRST + len(kinds))) for word, at in sorted(places.items())}
+    return {word: kinds.setdefault(tuple(own), chr(_FIRST + len(kinds))) for word, own in sorted(parts.items())}
 
 
 def parse(pattern: str, slots: Mapping[str, frozenset[str]]) -> Pattern:
@@ -205,68 +174,15 @@ def _words(part: str, slots: Mapping[str, frozenset[str]]) -> tuple[frozenset[st
 
 @functools.cache
 def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
-    """Write phrases so that searching is quick: what only sentences begin with apart, and first the first words."""
-    characters = phrases.characters
-
-    def either(some: Iterable[Pattern]) -> str:
-        return _any_way([[_written(part, characters) for part in pattern] for pattern in some])
-
-    free = [pattern for pattern in phrases.patterns if pattern[0] != "^"]
-    begin = [pattern[1:] for pattern in phrases.patterns if pattern[0] == "^"]
-    ways = [f"(?={_any_of((word for pattern in free for word in pattern[0][0]), characters)})(?:{either(free)})"]
-    ways = ways if free else []
-    ways += [f"{_written('^', characters)}(?:{either(begin)})"] if begin else []
-    one = f"(?:{'|'.join(ways)})"
+    """Return an expression for turns that consist of phrases, or for the first words of phrases."""
+    written = ("".join(_written(part, phrases.characters) for part in pattern) for pattern in phrases.patterns)
+    one = f"(?:{'|'.join(written)})"
     if whole:
-        return re.compile(f"{_TURN}(?:{one}{_STOP}?)+(?={_TURN})")
-    # A set of characters that comes first is looked for fastest; the rest is then tried where its match began
+        return re.compile(f"{_TURN}(?:{one}{_SENTENCE}?)+(?={_TURN})")
+    # Searching for a set of characters is fast; only where one of them stands are the phrases tried, from there
     openers = [_openers(pattern) for pattern in phrases.patterns]
-    first = _any_of(frozenset().union(*openers), characters) if all(openers) else f"[^{_STOP}{_TURN}]"
+    first = _any_of(frozenset().union(*openers), phrases.characters) if all(openers) else f"[^{_SENTENCE}{_TURN}]"
     return re.compile(f"{first}(?<=(?={one}).)", re.DOTALL)
-
-
-def _any_way(ways: Sequence[Sequence[str]]) -> str:
-    """Return an expression for any of several rows of parts; what several begin with is written, and tried, once.
-
-    Examples
-    --------
-    >>> _any_way([["a", "b"], ["c"], ["a", "b?", "d"], ["a", "b"]])
-    'a(?:b|b?d)|c'
-    """
-    after: dict[str, list[Sequence[str]]] = {}
-    for way in ways:
-        after.setdefault("".join(way[:1]), []).append(way[1:])
-    return "|".join(head + _rest(rests) for head, rests in after.items())
-
-
-def _rest(ways: Sequence[Sequence[str]]) -> str:
-    found = _any_way(ways) if any(ways) else ""
-    return f"(?:{found})" if "|" in found else found
-
-
-@functools.cache
-def _letters(phrases: Phrases) -> tuple[tuple[str, ...], Ints]:
-    """Return the words of phrases, and the number of the character of each."""
-    return tuple(phrases.characters), np.array([ord(one) for one in phrases.characters.values()])
-
-
-@functools.cache
-def _parts(phrases: Phrases) -> tuple[NDArray[np.float64], Ints, Ints]:
-    """Return the characters of each part that must stand in a phrase, the first of each phrase, and whose each is.
-
-    The parts are 0 and 1, (n_parts, n_characters). A phrase of which no part must be there has one of all characters.
-    """
-    n = _FIRST + len(set(phrases.characters.values()))
-    rows: list[list[int]] = []
-    phrase_of: list[int] = []
-    for number, pattern in enumerate(phrases.patterns):
-        sure = [part[0] for part in pattern if not isinstance(part, str) and not part[1]]
-        rows += [[ord(phrases.characters[word]) for word in words] for words in sure] or [[*range(n)]]
-        phrase_of += [number] * (len(rows) - len(phrase_of))
-    parts = np.zeros((len(rows), n))
-    for row, letters in zip(parts, rows, strict=True):
-        row[letters] = 1.0
-    return parts, np.flatnonzero(np.diff(phrase_of, prepend=-1)), np.array(phrase_of)
 
 
 def _openers(pattern: Pattern) -> frozenset[str]:
@@ -282,20 +198,20 @@ def _openers(pattern: Pattern) -> frozenset[str]:
 
 
 def _written(part: Part, characters: Mapping[str, str]) -> str:
-    """Return what stands for a part of a phrase in a regular expression."""
+    """Return the regular expression of a part of a phrase."""
     if part == "...":
         return f"{_any_of(_NEGATIONS, characters, but=True)}{{0,{GAP}}}"
     if part == "~":
-        return f"[^{_STOP}{_TURN}]{{0,{GAP}}}"
+        return f"[^{_SENTENCE}{_TURN}]{{0,{GAP}}}"
     if isinstance(part, str):
-        return f"(?{'<' if part == '^' else ''}=[{_STOP}{_TURN}])"
+        return f"(?{'<' if part == '^' else ''}=[{_SENTENCE}{_TURN}])"
     return f"{_any_of(part[0], characters)}{'?' if part[1] else ''}"
 
 
 def _any_of(words: Iterable[str], characters: Mapping[str, str], *, but: bool = False) -> str:
     """Return a set of the characters of words; or of all but these and the signs."""
     letters = re.escape("".join(sorted({characters[word] for word in words})))
-    return f"[^{_STOP}{_TURN}{letters}]" if but else f"[{letters}]"
+    return f"[^{_SENTENCE}{_TURN}{letters}]" if but else f"[{letters}]"
 
 
 def slot(name: str) -> frozenset[str]:
@@ -307,12 +223,12 @@ def slot(name: str) -> frozenset[str]:
 def turns_with(
     session: AnnotatedSession, name: str, role: Role, *, first: int | None = None, last: int | None = None
 ) -> Marks:
-    """Return which turns of a role have a phrase of a meaning that nothing speaks against, bool (n_turns,).
+    """Return which turns of a role have a phrase of a meaning that no guard rules out, bool (n_turns,).
 
     Parameters
     ----------
     session : AnnotatedSession
-        Its turns.
+        The session.
     name : str
         ``lexicon.meaning``, as in ``alliance.thanks``.
     role : str
@@ -322,65 +238,53 @@ def turns_with(
     """
 
     def find(one: AnnotatedSession) -> Marks:
-        return _turns_with(one, name, role, (first, last))
+        line, phrases = _line_and_phrases(one, name, role)
+        words, begins = line.words, line.find(phrases)
+        for guard in phrases.unless if len(begins) else ():
+            begins = begins[~_guarded(words, guard, begins)]
+        turns = words.turn_of[begins]
+        near = np.ones(len(turns), dtype=np.bool_)
+        if first is not None:
+            near &= begins - np.searchsorted(words.turn_of, turns) < first
+        if last is not None:
+            near &= np.searchsorted(words.turn_of, turns, side="right") - begins <= last
+        return np.isin(np.arange(len(one)), turns[near])
 
     return session.cached(find, key=(turns_with, name, role, first, last)).copy()
-
-
-def _turns_with(session: AnnotatedSession, name: str, role: Role, among: tuple[int | None, int | None]) -> Marks:
-    lexicon, _, meaning = name.partition(".")
-    text, phrases = _text(session, lexicon, role), load_book(lexicon).phrases[meaning]
-    words, begins = text.words, text.where(phrases)
-    for guard in phrases.unless if len(begins) else ():
-        begins = begins[~_guarded(words, guard, begins)]
-    turns, (first, last) = words.turn_of[begins], among
-    if first is not None:
-        turns = turns[begins - np.searchsorted(words.turn_of, turns) < first]
-    if last is not None:
-        turns = turns[np.searchsorted(words.turn_of, turns, side="right") - begins <= last]
-    return _among(turns, len(session))
 
 
 def turns_of(session: AnnotatedSession, name: str, role: Role) -> Marks:
     """Return which turns of a role consist of phrases of a meaning and nothing else, bool (n_turns,)."""
 
     def find(one: AnnotatedSession) -> Marks:
-        lexicon, _, meaning = name.partition(".")
-        text, phrases = _text(one, lexicon, role), load_book(lexicon).phrases[meaning]
-        return _among(text.words.turn_of[text.where(phrases, whole=True)], len(one))
+        line, phrases = _line_and_phrases(one, name, role)
+        return np.isin(np.arange(len(one)), line.words.turn_of[line.find(phrases, whole=True)])
 
     return session.cached(find, key=(turns_of, name, role)).copy()
 
 
-def _among(turns: Ints, n: int) -> Marks:
-    found = np.zeros(n, dtype=np.bool_)
-    found[turns] = True
-    return found
+def _line_and_phrases(session: AnnotatedSession, name: str, role: Role) -> tuple[_Line, Phrases]:
+    """Return the words of a role, made once for all lexicons that are read alike, and the phrases of a meaning."""
+    lexicon, _, meaning = name.partition(".")
+    book = load_book(lexicon)
+
+    def write(one: AnnotatedSession) -> _Line:
+        words = fluent_words(one) if book.fluent else word_sequence(one)
+        return _with_signs(words.only(one.spoken_by(role)))
+
+    return session.cached(write, key=(_Line, book.fluent, role)), book.phrases[meaning]
 
 
-def _text(session: AnnotatedSession, lexicon: str, role: Role) -> _Written:
-    """Return the words of a role in a line, made once for the lexicons that are read alike."""
-    fluent = load_book(lexicon).fluent
-
-    def write(one: AnnotatedSession) -> _Written:
-        words = said_fluently(one) if fluent else said(one)
-        return _in_line(words.only(one.of(role)))
-
-    return session.cached(write, key=(_Written, fluent, role))
+def _with_signs(words: WordSequence) -> _Line:
+    sentence, turn = len(words.index), len(words.index) + 1
+    begins = np.flatnonzero(~words.goes_on)
+    new_turn = np.diff(words.turn_of[begins], prepend=-1) > 0
+    line = np.append(np.insert(words.ids, begins, np.where(new_turn, turn, sentence)), turn)
+    return _Line(words, line, np.arange(len(words.ids)) + np.cumsum(~words.goes_on))
 
 
-def _in_line(words: Said) -> _Written:
-    stop = len(words.index)
-    opens = np.flatnonzero(~words.goes_on)
-    turn = np.append(True, np.diff(words.turn_of) > 0)[: len(words.ids)]
-    line = np.append(np.insert(words.ids, opens, stop + turn[opens]), stop + 1)
-    place = np.arange(len(words.ids)) + np.cumsum(~words.goes_on)
-    sentence_of = np.cumsum(line >= stop) - 1
-    return _Written(line, words, place, sentence_of, np.bincount(line, minlength=stop + 2))
-
-
-def _guarded(words: Said, guard: str, at: Ints) -> Marks:
-    """Return at which of these words a phrase that begins there would be negated, another's words, a question, ..."""
+def _guarded(words: WordSequence, guard: str, at: Ints) -> Marks:
+    """Return whether a guard rules a phrase out, for phrases that begin at some words, bool (n,)."""
     marked, back = _GUARDS[guard]
     against = words.near(words.are(marked), back, at=at)
     if guard == "asked":

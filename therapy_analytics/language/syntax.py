@@ -1,4 +1,4 @@
-"""Parts of speech of tokens, by a small tagger that the package brings along, or by the user's own spaCy pipeline."""
+"""Parts of speech of tokens, by the small tagger of the package or by the user's own spaCy pipeline."""
 
 from __future__ import annotations
 
@@ -17,24 +17,9 @@ from therapy_analytics.language.data_files import MB
 from therapy_analytics.language.tokens import spans
 
 UPOS: tuple[str, ...] = (
-    "ADJ",
-    "ADP",
-    "ADV",
-    "AUX",
-    "CCONJ",
-    "DET",
-    "INTJ",
-    "NOUN",
-    "NUM",
-    "PART",
-    "PRON",
-    "PROPN",
-    "PUNCT",
-    "SCONJ",
-    "SYM",
-    "VERB",
-    "X",
-)
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
+    "SYM", "VERB", "X",
+)  # fmt: skip
 """The universal part-of-speech tags, in alphabetical order."""
 
 _SHIPPED = Path(__file__).with_name("syntax_model")
@@ -49,8 +34,7 @@ _TRIED = "She told me, when I slept well, that 2 of the old books were lost ther
 def tag(texts: Sequence[str], *, model: str | None = None) -> NDArray[np.int8]:
     """Return the part of speech of each token that `tokens.tokenize` finds in the texts, in that order.
 
-    The tagger reads the words as they were written (capitals help it where there are any), cut
-    where `tokenize` cuts them. One text is read without its neighbours in the list.
+    The tagger reads the tokens as they were written, because capitals help it. Each text is read by itself.
 
     Parameters
     ----------
@@ -82,13 +66,13 @@ def tag(texts: Sequence[str], *, model: str | None = None) -> NDArray[np.int8]:
 
 
 def load_tagger(name: str | None = None) -> Any:
-    """Return a spaCy pipeline that does nothing but tag; loaded once.
+    """Return a spaCy pipeline that does nothing but tag; cached.
 
     Parameters
     ----------
     name : str, optional
-        A spaCy pipeline that the user installed (``en_core_web_sm``), or the folder of one;
-        otherwise the package's own.
+        A spaCy pipeline that the user installed (``en_core_web_sm``), or the folder of one; by default the
+        package's own.
 
     Raises
     ------
@@ -111,8 +95,8 @@ def _load(name: str) -> Any:
         raise BadDataFileError(name, f"the pipeline has more than {LARGEST_PIPELINE // MB} MB", remedy)
     try:
         nlp = spacy.load(name)
-        list(nlp.pipe([_document(nlp, _TRIED)]))  # a broken part may show only when it is used
-    except Exception as error:  # noqa: BLE001 (what a broken part makes spaCy raise is of many kinds)
+        list(nlp.pipe([_document(nlp, _TRIED)]))  # a broken component may show only when it is used
+    except Exception as error:  # noqa: BLE001 (a broken component can make spaCy raise anything)
         problem = f"spaCy cannot load this pipeline ({type(error).__name__})"
         raise BadDataFileError(name, problem, remedy) from None
     _keep_tagging(nlp, name)
@@ -120,7 +104,7 @@ def _load(name: str) -> Any:
 
 
 def _keep_tagging(nlp: Any, name: str) -> None:
-    """Switch all off that is not needed for parts of speech (parsers are slow, and some parts merge tokens)."""
+    """Disable what is not needed for parts of speech (parsers are slow, and some components merge tokens)."""
     factories = {one: nlp.get_pipe_meta(one).factory for one in nlp.pipe_names}
     kept = [one for one, factory in factories.items() if factory in _NEEDED]
     made = {factories[one] for one in kept}
@@ -132,7 +116,7 @@ def _keep_tagging(nlp: Any, name: str) -> None:
 
 
 def _batches(nlp: Any, texts: Sequence[str]) -> Iterator[list[Any]]:
-    """Texts as spaCy documents, about two thousand tokens at a time, so that long turns do not fill the memory."""
+    """Yield texts as spaCy documents, about 2,000 tokens at a time, to bound the memory."""
     batch: list[Any] = []
     size = 0
     for text in texts:
@@ -156,7 +140,7 @@ def _document(nlp: Any, text: str) -> Any:
 
 
 def _coarse(doc: Any) -> NDArray[np.int64]:
-    """Return spaCy's numbers of the parts of speech, (n_tokens,)."""
+    """Return spaCy's numbers of the parts of speech, int64 (n_tokens,)."""
     from spacy.attrs import POS  # noqa: PLC0415
 
     return np.asarray(doc.to_array(POS)).astype(np.int64).reshape(-1)
@@ -164,7 +148,7 @@ def _coarse(doc: Any) -> NDArray[np.int64]:
 
 @functools.cache
 def _positions() -> NDArray[np.int8]:
-    """From spaCy's numbers to positions in `UPOS`."""
+    """Return the position in `UPOS` of each of spaCy's numbers, -1 for others."""
     from spacy.parts_of_speech import IDS  # noqa: PLC0415
 
     table = np.full(max(IDS.values()) + 1, -1, dtype=np.int8)

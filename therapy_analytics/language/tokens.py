@@ -35,22 +35,21 @@ class Tokens:
     Attributes
     ----------
     lower, norm : tuple of str
-        The token types of this list: lower-cased form, and spaCy's normal form (in which
+        The token types of these texts: lower-cased form, and spaCy's normal form (in which
         "n't" is "not" and "'ll" is "will").
     keys : uint64 array (n_types,)
-        A hash of each lower-cased form, the same in every list: by it the words of one list
-        are found in another.
+        A hash of each lower-cased form, by which the types of one list of texts are found in another.
     verbal : bool array (n_types,)
-        Whether the type has a letter or digit: words and their pieces, not punctuation.
+        Whether the type has a letter or digit: words and parts of contractions, not punctuation.
     ids : int32 array (n_tokens,)
         Position of each token's type in `lower` and `norm`.
     offsets : int64 array (n_texts + 1,)
         Text ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
     word_start : bool array (n_tokens,)
-        Where a word begins. Pieces of a contraction (do|n't, can|not) are one word;
-        punctuation is none; a hyphen or slash separates words.
+        Which tokens begin a word. A contraction (do|n't, can|not) is one word; punctuation is none; a hyphen or
+        slash separates words.
     sentence_end : bool array (n_tokens,)
-        The token that closes a sentence; dots that trail off ("...") do not.
+        Which tokens close a sentence; dots that trail off ("...") do not.
     """
 
     lower: tuple[str, ...]
@@ -74,7 +73,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     Returns
     -------
     Tokens
-        Types are numbered in the order of their text, so the result does not depend on what was tokenised before.
+        Types are sorted by their text, so the result does not depend on what was tokenised before.
     """
     tokenizer = _tokenizer()
     columns = ["LOWER", "NORM", "SPACY", "IS_SPACE"]
@@ -111,7 +110,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
 
 @functools.cache
 def _tokenizer() -> Tokenizer:
-    """Load spaCy's English tokeniser, which takes one to three seconds, when the first text is tokenised."""
+    """Load spaCy's English tokeniser, which takes one to three seconds: not before the first text is tokenised."""
     tokenizer: Tokenizer = third_party.spacy().blank("en").tokenizer
     return tokenizer
 
@@ -125,11 +124,11 @@ def _flags(test: Callable[[str], object], types: tuple[str, ...]) -> NDArray[np.
 
 
 def plain(text: str) -> str:
-    """Return a text in the form that is tokenised, character for character as long.
+    """Return a text in the form that is tokenised; every character keeps its position.
 
-    Lower case, straight apostrophes, and space for the dashes and dots that transcribers put between words: behind
-    them the rules would leave "i'm" whole. Of more than 200 characters without a space, the signs after the first 200
-    become spaces: the time to take signs off a word grows with the square of their number.
+    It is lower-cased, with straight apostrophes, and with spaces for the dashes and dots that transcribers put between
+    words (spaCy's rules would not split the "i'm" that follows one). In more than 200 characters without a space,
+    punctuation after the first 200 becomes spaces, because spaCy's time for it grows with the square of its length.
 
     Examples
     --------
@@ -148,14 +147,14 @@ def plain(text: str) -> str:
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return where each token that `tokenize` finds stands in its text: begin and end, half-open, from 0.
+    """Return start and end (exclusive) of each token that `tokenize` finds in a text, in characters.
 
     Examples
     --------
     >>> spans("I don\u2019t...")
     [(0, 1), (2, 4), (4, 7), (7, 10)]
     """
-    dots = {place: run.span() for run in _DOTS.finditer(text) for place in range(*run.span())}
+    dots = {place: row.span() for row in _DOTS.finditer(text) for place in range(*row.span())}
     tokens = (token for token in _tokenizer()(plain(text)) if not token.is_space)
     found = [(token.idx, token.idx + len(token)) for token in tokens]
     return [dots.get(span[0], span) for span in found] if dots else found

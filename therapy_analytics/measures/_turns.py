@@ -18,7 +18,7 @@ def next_of(session: AnnotatedSession, role: Role) -> Ints:
 
     def find(one: AnnotatedSession) -> Ints:
         n = len(one)
-        own = np.where(one.of(role) & (one.n_words > 0), np.arange(n), n)
+        own = np.where(one.spoken_by(role) & (one.n_words > 0), np.arange(n), n)
         after = np.append(np.minimum.accumulate(own[::-1])[::-1][1:], n)[:n]
         return _kept(np.where(after < n, after, -1))
 
@@ -29,7 +29,7 @@ def last_of(session: AnnotatedSession, role: Role) -> Ints:
     """Return for each turn the last earlier turn of a role that has words, -1 where there is none; int64 (n_turns,)."""
 
     def find(one: AnnotatedSession) -> Ints:
-        own = np.where(one.of(role) & (one.n_words > 0), np.arange(len(one)), -1)
+        own = np.where(one.spoken_by(role) & (one.n_words > 0), np.arange(len(one)), -1)
         return _kept(np.append(-1, np.maximum.accumulate(own))[: len(one)])
 
     return session.cached(find, key=(last_of, role))

@@ -1,7 +1,7 @@
-"""Redacted copies of transcripts: an assist for the person who takes out what identifies people, never in their place.
+"""Redacted copies of transcripts: a help for the person who removes what identifies people, not a replacement.
 
-How to add a rule: write it where its kind stands (`_codes`, `_dates`, `_places`, `_names`), give it a name, and look at
-what ``python -m benchmarks.redact --show`` says of the texts called dev; the other texts are for the figures alone.
+How to add a rule: write it in the module of its kind (`_codes`, `_dates`, `_places`, `_names`), give it a name, and
+check the output of ``python -m benchmarks.redact --show`` for the texts called dev; the others are for evaluation only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""E-mail and web addresses, names of files, and names in social media, as written and as said: "dana dot r at ..."."""
+"""E-mail and web addresses, file names and screen names, written or spoken: "dana dot r at ..."."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from therapy_analytics.redact._found import Found
-from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, runs
+from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, alphanumerics
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
 _ENDINGS = word_set(
@@ -81,10 +81,10 @@ _CALLED_SO = re.compile(
 
 
 def addresses(text: str) -> Iterator[Found]:
-    """Yield addresses of the net, names of files and screen names; may overlap, the surest first."""
+    """Yield internet addresses, file names and screen names; they may overlap, the surest comes first."""
     words = list(_WORD.finditer(text))
     low = [match[0].lower() for match in words]
-    yield from _said(low, words)
+    yield from _spoken(low, words)
     for kind, rule, pattern in _WRITTEN:
         yield from (Found(*one.span(), kind, "certain", rule) for one in pattern.finditer(text) if _is_name(one[0]))
     yield from _numbered_names(text)
@@ -94,20 +94,20 @@ def addresses(text: str) -> Iterator[Found]:
 
 def _numbered_names(text: str) -> Iterator[Found]:
     """Yield screen names of two words and a number: "he's velvet mole ninety seven"."""
-    for run in runs(text):
-        lead = next((one for one in _CALLED_SO.finditer(text[: run.start] + "0") if one.end() == run.start), None)
+    for code in alphanumerics(text):
+        lead = next((one for one in _CALLED_SO.finditer(text[: code.start] + "0") if one.end() == code.start), None)
         words = lead["name"].lower().split() if lead else []
-        if len(run.digits) > 1 and words and not any(word in SPOKEN | KEPT or word.endswith("ing") for word in words):
-            yield Found(lead.start("name") if lead else run.start, run.end, "ID", "unsure", "screen_name_said")
+        if len(code.digits) > 1 and words and not any(word in SPOKEN | KEPT or word.endswith("ing") for word in words):
+            yield Found(lead.start("name") if lead else code.start, code.end, "ID", "unsure", "screen_name_said")
 
 
 def _is_name(words: str) -> bool:
-    """Leave out marks that stand already, in capitals with an underscore."""
+    """Return whether words are no placeholder, which is in capitals with an underscore."""
     return not re.fullmatch(r"[A-Z]+_[A-Z0-9_]+", words)
 
 
-def _said(low: Sequence[str], words: Sequence[re.Match[str]]) -> Iterator[Found]:
-    """Yield addresses that are said: a chain of words that "dot", "at", "underscore" and "slash" hold together."""
+def _spoken(low: Sequence[str], words: Sequence[re.Match[str]]) -> Iterator[Found]:
+    """Yield spoken addresses: chains of words joined by "dot", "at", "underscore" and "slash"."""
     done = 0
     for at, word in enumerate(low):
         if at < max(done, 1) or word not in {"dot", "underscore", "at"}:
@@ -119,7 +119,7 @@ def _said(low: Sequence[str], words: Sequence[re.Match[str]]) -> Iterator[Found]
 
 
 def _email(low: Sequence[str], at: int) -> tuple[int, int, str]:
-    """Return the first and the last word of an e-mail address around "at", and its kind, empty if it is none."""
+    """Return the first and last word of an e-mail address around "at", and its kind, empty if it is none."""
     first, dot = _back(low, at - 1, 3), _next_joint(low, at)
     if first < at and dot is not None and low[dot] == "dot" and dot > at + 1:
         return first, _on(low, dot), "EMAIL"
@@ -129,7 +129,7 @@ def _email(low: Sequence[str], at: int) -> tuple[int, int, str]:
 
 
 def _chain(low: Sequence[str], at: int) -> tuple[int, int, str]:
-    """Return the same for an address, a name of a file or a screen name around "dot" or "underscore"."""
+    """Return the same for an address, file name or screen name around "dot" or "underscore"."""
     first, last = _back(low, at - 1, 4 if low[at] == "dot" else 2), _on(low, at)
     if low[at - 1] in _NO_DOT or last < at or first == at:
         return first, last, ""
@@ -153,7 +153,7 @@ def _is_sign(word: str) -> bool:
 
 
 def _back(low: Sequence[str], at: int, most: int) -> int:
-    """Return the first of the words that belong to an address up to the word before its first joint."""
+    """Return the first of the words of an address, searching back from the word before its first joint."""
     n_plain, end = 0, at
     while at >= 0:
         word, follows = low[at], low[at + 1]
@@ -172,7 +172,7 @@ def _back(low: Sequence[str], at: int, most: int) -> int:
 
 
 def _on(low: Sequence[str], joint: int | None) -> int:
-    """Return the last word of a chain of pieces that goes on behind a joint; the word before it if none does."""
+    """Return the last word of a chain that goes on after a joint; the word before the joint if it does not."""
     last = len(low) if joint is None else joint - 1
     stop = frozenset[str]() if low[last : last + 1] in (["w"], ["www"]) else _STOP - _ENDINGS
     while joint is not None and joint + 1 < len(low) and low[joint + 1] not in stop:
@@ -189,7 +189,7 @@ def _on(low: Sequence[str], joint: int | None) -> int:
 
 
 def _next_joint(low: Sequence[str], last: int, stop: frozenset[str] = SPOKEN - _NUMBER) -> int | None:
-    """Return the next joint, if only words that may belong to an address stand before it, four at most."""
+    """Return the next joint, if at most four words come before it and all may belong to an address."""
     for at in range(last + 1, min(last + 6, len(low))):
         if low[at] in _JOINTS:
             return at
@@ -199,7 +199,7 @@ def _next_joint(low: Sequence[str], last: int, stop: frozenset[str] = SPOKEN - _
 
 
 def _handle(low: Sequence[str], words: Sequence[re.Match[str]], match: re.Match[str]) -> Found | None:
-    """Return a screen name or password behind the word for it: up to four words that are no words of grammar."""
+    """Return a screen name or password after the word for it: up to four content words."""
     first = next((i for i, word in enumerate(words) if word.end() > match.end()), len(low))
     start = match.end()
     text = match.string
@@ -217,7 +217,6 @@ def _handle(low: Sequence[str], words: Sequence[re.Match[str]], match: re.Match[
             last, n_plain = last + 1, n_plain + (not _is_sign(low[last + 1]))
         else:
             break
-    said = low[first : last + 1]
-    if match[0].lower().startswith("code") and not any(_is_sign(word) for word in said):
+    if match[0].lower().startswith("code") and not any(_is_sign(word) for word in low[first : last + 1]):
         return None  # the code is easy
     return Found(start, max(words[last].end(), start + written.end()), "ID", "likely", "screen_name_cue")

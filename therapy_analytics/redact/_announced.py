@@ -1,12 +1,11 @@
-"""Names that the words in front of them announce: titles, kin, introductions, greetings."""
+"""Names that the words before them announce: titles, kin, introductions, greetings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from therapy_analytics.redact._found import Sure
-from therapy_analytics.redact._tokens import Token, seldom
+from therapy_analytics.redact._tokens import Passage, Token, seldom
 from therapy_analytics.redact._vocabulary import (
     CALLINGS,
     KIN,
@@ -59,43 +58,44 @@ _NOBODY = word_set("buddy honey dear love sweetie sunshine babe doc doll sweethe
 _TELLS = word_set("told tell asked texted hugged married messaged phoned invited")
 _SPEAKS = {"", "are", "from", "with", "calling", "speaking", "how", "i'm", "and", "can", "what", "at", "you"}
 _ASKS = word_set("did does")
+_AFTER_A_NAME = word_set("say think want like do feel")
+_AFTER_A_VERB = word_set("a the my his her it an on to out")
 _WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st det insp cpl fr")
+_ALSO_ALONE = word_set("mx doctor miss professor prof mister")
+"""Titles that also stand without a name."""
 
 OFTEN_WORDS = word_set(
     "will may can hope faith grace art mark bill pat rob chase drew sue grant dean max page love sunday"
 )
 
 
-def by_context(text: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    """Names that titles, kin and introductions announce; they need not be on any list."""
-    word = words[at]
+def by_context(text: Passage, at: int) -> tuple[Sure, str] | None:
+    """Return how sure it is, and by which rule, that titles, kin or introductions announce a word as a name."""
+    word, title = text[at], text.before(at)
     likely = word.capital or (word.first and not word.ordinary)
-    previous = words[at - 1] if at else None
-    if previous and _after_title(previous, text[previous.end : word.start]):
-        if previous.word in TITLES:
-            return ("certain", "title") if _titled(word, previous.word, cased) else None
-        small = not cased and word.first and word.word not in NAME_VERBS | OFTEN_WORDS | NEVER_NAMES
-        if previous.word in CALLINGS and (likely or small) and not word.kept and word.word not in SPOKEN:
+    if at and _after_title(text[at - 1], text.gap(at - 1)):
+        if title in TITLES:
+            return ("certain", "title") if _titled(word, title, text.cased) else None
+        small = not text.cased and word.first and word.word not in NAME_VERBS | OFTEN_WORDS | NEVER_NAMES
+        if title in CALLINGS and (likely or small) and not word.kept and word.word not in SPOKEN:
             return "certain", "title"
-    if word.word in NEVER_NAMES | TITLES | CALLINGS or (word.kept and word.word not in STATES):
+    if word.word in NEVER_NAMES | TITLES | CALLINGS | SPOKEN or (word.kept and word.word not in STATES):
         return None
-    return _announced(text[: word.start].replace("\u2019", "'")[-60:], words, at, cased)
+    return _announced(text, at, text.until(at)[-60:])
 
 
-def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    word = words[at]
+def _announced(text: Passage, at: int, before: str) -> tuple[Sure, str] | None:
+    word, cased = text[at], text.cased
     likely = word.capital or (word.first and not word.ordinary)
     named = likely or not word.ordinary
-    if word.word in SPOKEN:
-        return None
     if _NAMED.search(before) and (named or word.first):
         return "certain", "named"
     nicked = (word.listed or word.unknown) and (word.capital or not cased) and word.word not in NAME_VERBS
     hailed = not cased and word.ordinary and word.first
-    if (nicked and _NICKED.search(before)) or (hailed and _is_hailed(before, words, at)):
+    if (nicked and _NICKED.search(before)) or (hailed and _is_hailed(text, at, before)):
         return "likely", "called"
     if _KIN.search(before):
-        return _of_kin(words, at, likely)
+        return _of_kin(text, at, likely)
     is_name = named and not word.kept and word.listed and (word.first or word.capital or not cased)
     is_called = is_name or (named and word.capital and not word.ordinary and not word.kept)
     if is_called and _CALLED.search(before):
@@ -104,51 +104,35 @@ def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tup
     return ("likely", "greeted") if is_greeted else None
 
 
-def _is_hailed(before: str, words: Sequence[Token], at: int) -> bool:
-    """Tell "hi rose" and "this is joy how are you" from "this is hard": a name that is also a word, written small."""
-    word, follows = words[at], words[at + 1].word if at + 1 < len(words) else ""
+def _is_hailed(text: Passage, at: int, before: str) -> bool:
+    """Tell "hi rose" and "this is joy how are you" from "this is hard", for a name that is also a word."""
+    word, previous, follows = text[at], text.before(at), text.after(at)
     if word.word in _NOBODY or not word.common:
         return False
-    speaks = follows in _SPEAKS
-    previous = words[at - 1].word if at else ""
     told = previous in _TELLS or before.endswith(("ask for ", "asked for ", "asking for "))
-    told = told or (
-        previous in _ASKS and follows not in SPOKEN - NAME_VERBS - {"say", "think", "want", "like", "do", "feel"}
-    )
-    return bool(_HAILED.search(before)) or (speaks and bool(_IT_IS.search(before))) or (told and follows != "of")
+    told |= previous in _ASKS and follows not in SPOKEN - NAME_VERBS - _AFTER_A_NAME
+    if told and follows != "of":
+        return True
+    return bool(_HAILED.search(before)) or (follows in _SPEAKS and bool(_IT_IS.search(before)))
 
 
 def _after_title(title: Token, gap: str) -> bool:
-    """Only what is an abbreviation has a point inside a name: "the doctor. And ..." is two sentences."""
+    """Return whether a word goes on after a title: only abbreviations have a point ("the doctor. And" goes not on)."""
     return not title.possessive and (gap == " " or (gap == ". " and title.word in _WITH_POINT))
 
 
 def _titled(word: Token, title: str, cased: bool) -> bool:
-    if word.word in SPOKEN or word.word in NEVER_NAMES:
+    if word.word in SPOKEN | NEVER_NAMES:
         return False
-    if word.capital:
+    if word.capital or title not in _ALSO_ALONE:
         return True
-    if title in {"mx", "doctor", "miss", "professor", "prof", "mister"}:
-        return (word.listed and not word.ordinary) or (not word.ordinary and not cased)
-    return word.word not in NEVER_NAMES and word.word not in SPOKEN
+    return not word.ordinary and (word.listed or not cased)
 
 
-def _of_kin(words: Sequence[Token], at: int, likely: bool) -> tuple[Sure, str] | None:
-    word = words[at]
+def _of_kin(text: Passage, at: int, likely: bool) -> tuple[Sure, str] | None:
+    word = text[at]
     if (likely and (word.listed or not word.ordinary)) or word.unknown:
         return "certain", "kin"
-    follows = words[at + 1].word if at + 1 < len(words) else ""
-    is_verb = word.word in {"will", "may", "can", "might"} or follows in {
-        "a",
-        "the",
-        "my",
-        "his",
-        "her",
-        "it",
-        "an",
-        "on",
-        "to",
-        "out",
-    }
+    is_verb = word.word in {"will", "may", "can", "might"} or text.after(at) in _AFTER_A_VERB
     is_name = word.common or (word.first and seldom(word.word))
     return ("likely", "kin") if is_name and not is_verb and word.word not in NAME_VERBS else None

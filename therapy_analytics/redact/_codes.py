@@ -1,4 +1,4 @@
-"""Numbers of telephones, accounts, records, plans, licences, cars, devices: by what is said of them and by form."""
+"""Numbers of telephones, accounts, records, plans, licences, cars, devices: by the words before them and by form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from therapy_analytics.redact._found import Found
-from therapy_analytics.redact._spoken import Run, runs
+from therapy_analytics.redact._spoken import Alphanumeric, alphanumerics
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN
 
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
@@ -113,20 +113,20 @@ _TELEPHONE, _LONG, _SHORT = (7, 10, 11), 7, 4
 
 
 def written(text: str) -> Iterator[Found]:
-    """Yield numbers that tell by their form alone what they are; may overlap, the surest first."""
+    """Yield numbers whose form alone tells their kind; they may overlap, the surest comes first."""
     for kind, rule, pattern in _WRITTEN:
         yield from (Found(*one.span(), kind, "certain", rule) for one in pattern.finditer(text))
 
 
 def numbered(text: str, before: str = "") -> Iterator[Found]:
-    """Yield numbers and codes by the words in front of them and by their form, the surest first.
+    """Yield numbers and codes by the words before them and by their form; the surest comes first.
 
     Parameters
     ----------
     text : str
-        Words of a turn.
+        A turn.
     before : str
-        The end of the turn before: "And your social?" says what the digits in the answer are.
+        The end of the turn before: "And your social?" tells what the digits of the answer are.
 
     Yields
     ------
@@ -134,8 +134,8 @@ def numbered(text: str, before: str = "") -> Iterator[Found]:
         May overlap.
     """
     yield from _telephones(text)
-    for run in runs(text):
-        found = _judged(text, run, before)
+    for code in alphanumerics(text):
+        found = _judged(text, code, before)
         if found is not None:
             yield found
     for match in _CAPITALS.finditer(text):
@@ -153,9 +153,9 @@ def _telephones(text: str) -> Iterator[Found]:
 
 
 def _kind(text: str, start: int, before: str) -> tuple[str | None, bool]:
-    """Return what the words in front of a number say that it is, and whether they stand close to it.
+    """Return the kind of a number by the words before it, and whether they are close to it.
 
-    The nearest cue counts; words such as "number" and "call" count after all others.
+    The nearest cue counts; words such as "number" and "call" count only if there is no other.
     """
     near = text[max(0, start - _BEFORE) : start]
     cues = [(str(match.lastgroup), start - match.end() - max(0, start - _BEFORE)) for match in _CUE.finditer(near)]
@@ -171,56 +171,56 @@ def _kind(text: str, start: int, before: str) -> tuple[str | None, bool]:
     return kind, is_close or (start < _TIGHT and bool(before) and kind is not None)
 
 
-def _judged(text: str, run: Run, before: str) -> Found | None:
-    """Say whether a row of digits and letters is a number or code that may identify somebody."""
-    count, letters, signs = len(run.digits), run.letters, len(run.signs)
-    if not count or _is_amount(text, run):
+def _judged(text: str, code: Alphanumeric, before: str) -> Found | None:
+    """Return the finding, if a number or code may identify somebody."""
+    count, letters, signs = len(code.digits), code.letters, len(code.signs)
+    if not count or _is_amount(text, code):
         return None
-    kind, close = _kind(text, run.start, before)
+    kind, close = _kind(text, code.start, before)
     if kind == "PLACE" and (count in {5, 6, 9} or (letters and signs >= 5)):
-        return Found(run.start, run.end, "PLACE", "certain", "postal_code")
-    if run.n_dots >= 3 and not letters and run.said:
-        return Found(run.start, run.end, "IP", "likely", "ip_address_said")
-    if kind not in {None, "DATE", "PLACE", *_VAGUE} and _is_cued(run, close):
-        return Found(run.start, run.end, str(kind), "certain", "number_cue")
-    if run.counts:
+        return Found(code.start, code.end, "PLACE", "certain", "postal_code")
+    if code.n_dots >= 3 and not letters and code.spoken:
+        return Found(code.start, code.end, "IP", "likely", "ip_address_said")
+    if kind not in {None, "DATE", "PLACE", *_VAGUE} and _is_cued(code, close):
+        return Found(code.start, code.end, str(kind), "certain", "number_cue")
+    if code.counts:
         return None
-    return _by_form(text, run, kind, close)
+    return _by_form(text, code, kind, close)
 
 
-def _is_amount(text: str, run: Run) -> bool:
-    """Return whether digits say how much, or are a year."""
-    if _YEAR.fullmatch(run.signs) and not _CODE_IS.search(text[: run.start][-24:]):
+def _is_amount(text: str, code: Alphanumeric) -> bool:
+    """Return whether digits are an amount or a year."""
+    if _YEAR.fullmatch(code.signs) and not _CODE_IS.search(text[: code.start][-24:]):
         return True
-    if _UNIT.match(text, run.end) or _MONEY.search(text[: run.start][-3:]):
+    if _UNIT.match(text, code.end) or _MONEY.search(text[: code.start][-3:]):
         return True
-    return bool(_THOUSANDS.fullmatch(text, run.start, run.end))
+    return bool(_THOUSANDS.fullmatch(text, code.start, code.end))
 
 
-def _is_cued(run: Run, close: bool) -> bool:
-    count, signs = len(run.digits), len(run.signs)
-    if run.counts and not close:
+def _is_cued(code: Alphanumeric, close: bool) -> bool:
+    count, signs = len(code.digits), len(code.signs)
+    if code.counts and not close:
         return False
-    return (signs >= _SHORT and (count >= 3 or (close and signs >= 5))) or (close and signs == 3 and run.letters > 0)
+    return (signs >= _SHORT and (count >= 3 or (close and signs >= 5))) or (close and signs == 3 and code.letters > 0)
 
 
-def _by_form(text: str, run: Run, kind: str | None, close: bool) -> Found | None:
-    """Judge what no clear word announces: by its length, and by letters among its digits."""
-    count, letters, signs = len(run.digits), run.letters, len(run.signs)
-    answers = run.start <= 5 and run.end >= len(text) - 2 and kind not in {None, "DATE"} and close
-    if signs >= 3 and (answers or _CODE_IS.search(text[: run.start][-24:])):
-        return Found(run.start, run.end, "ID", "likely", "number_cue")
+def _by_form(text: str, code: Alphanumeric, kind: str | None, close: bool) -> Found | None:
+    """Judge a code without a clear cue: by its length, and by letters among its digits."""
+    count, letters, signs = len(code.digits), code.letters, len(code.signs)
+    answers = code.start <= 5 and code.end >= len(text) - 2 and kind not in {None, "DATE"} and close
+    if signs >= 3 and (answers or _CODE_IS.search(text[: code.start][-24:])):
+        return Found(code.start, code.end, "ID", "likely", "number_cue")
     named = str(kind) if kind and kind not in {"DATE", "PLACE", "NUMBER"} else "ID"
-    is_telephone = count in _TELEPHONE and not letters and (run.said or kind in {"PHONE", "FAX"})
+    is_telephone = count in _TELEPHONE and not letters and (code.spoken or kind in {"PHONE", "FAX"})
     if is_telephone or (kind == "PHONE" and close and signs >= _SHORT and not letters):
-        return Found(run.start, run.end, "FAX" if kind == "FAX" else "PHONE", "likely", "telephone_said")
+        return Found(code.start, code.end, "FAX" if kind == "FAX" else "PHONE", "likely", "telephone_said")
     if count >= _LONG:
-        return Found(run.start, run.end, named, "likely", "long_number")
-    mixed = letters and signs >= 5 and (count >= 3 or (count >= 2 and letters >= 3 and len(run.steps) > 1))
-    name = run.signs.rstrip("0123456789")
-    is_name = len(run.steps) == 1 and letters >= 4 and count >= 2 and name not in SPOKEN | KEPT
+        return Found(code.start, code.end, named, "likely", "long_number")
+    mixed = letters and signs >= 5 and (count >= 3 or (count >= 2 and letters >= 3 and len(code.steps) > 1))
+    name = code.signs.rstrip("0123456789")
+    is_name = len(code.steps) == 1 and letters >= 4 and count >= 2 and name not in SPOKEN | KEPT
     if mixed or is_name or (kind and kind != "DATE" and close and signs >= _SHORT):
-        return Found(run.start, run.end, "ID", "likely", "code")
-    is_long_row = len(run.steps) >= 5 and all(len(step) == 1 for step in run.steps) and run.said
-    is_odd = re.fullmatch(r"\d{5,6}", text[run.start : run.end]) and not run.signs.endswith("00")
-    return Found(run.start, run.end, "ID", "unsure", "row_of_digits") if is_long_row or is_odd else None
+        return Found(code.start, code.end, "ID", "likely", "code")
+    is_long_row = len(code.steps) >= 5 and all(len(step) == 1 for step in code.steps) and code.spoken
+    is_odd = re.fullmatch(r"\d{5,6}", text[code.start : code.end]) and not code.signs.endswith("00")
+    return Found(code.start, code.end, "ID", "unsure", "row_of_digits") if is_long_row or is_odd else None

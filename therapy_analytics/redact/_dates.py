@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from therapy_analytics.redact._found import Found
-from therapy_analytics.redact._spoken import TEENS, number, runs
+from therapy_analytics.redact._spoken import TEENS, alphanumerics, number
 
 _LONG = "january|february|march|april|may|june|july|august|september|october|november|december"
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
@@ -157,7 +157,7 @@ _ANSWERED_AGE = re.compile(rf"(?:\w+[, ]+){{0,3}}?(?P<age>{_NINETY})\b{_NO_AGE}"
 
 
 def dates(text: str, before: str = "") -> Iterator[Found]:
-    """Yield dates, of which the year is kept, and months that stand for a time; may overlap, the surest first."""
+    """Yield dates, whose year is kept, and months that stand for a date; they may overlap, the surest comes first."""
     for rule, pattern in _DATES:
         yield from (_dated(match, rule) for match in pattern.finditer(text) if _is_date(match[0]))
     yield from _births(text, before)
@@ -171,7 +171,7 @@ def dates(text: str, before: str = "") -> Iterator[Found]:
 
 
 def _is_date(words: str) -> bool:
-    """Leave verbs out: "may second that" is none, "may I" is none."""
+    """Return whether words are no verb: "may second that" is no date."""
     return not words.startswith(("may second th", "may one"))
 
 
@@ -185,16 +185,16 @@ def _dated(match: re.Match[str], rule: str) -> Found:
 
 
 def _births(text: str, before: str) -> Iterator[Found]:
-    """Yield birthdays said as digits (oh three oh four), and years of birth that tell an age over 89."""
-    for run in runs(text):
-        near = text[max(0, run.start - 40) : run.start] or before[-40:]
-        if run.said and len(run.digits) >= 4 and not _YEARS.fullmatch(run.digits) and _BIRTH.search(near):
-            yield Found(*_day_part(text, run.start, run.end), "DATE", "certain", "birthday_said")
+    """Yield birthdays spoken as digits (oh three oh four), and years of birth that tell an age over 89."""
+    for code in alphanumerics(text):
+        near = text[max(0, code.start - 40) : code.start] or before[-40:]
+        if code.spoken and len(code.digits) >= 4 and not _YEARS.fullmatch(code.digits) and _BIRTH.search(near):
+            yield Found(*_day_part(text, code.start, code.end), "DATE", "certain", "birthday_said")
     yield from (Found(*one.span("year"), "DATE", "certain", "year_of_birth") for one in _BIRTH_YEAR.finditer(text))
 
 
 def _day_part(text: str, start: int, end: int) -> tuple[int, int]:
-    """Leave a year said behind the day out: oh three oh four [nineteen ninety one]."""
+    """Return the span without a spoken year at its end: oh three oh four [nineteen ninety one]."""
     year = re.search(
         r"[\s,]+(?:nineteen \w+(?:[ -]\w+)?|twenty (?:oh |ten|\w+teen|eleven|twelve|twenty)(?:[ -]?\w+)?|"
         r"two thousand.*)$|"
@@ -206,7 +206,7 @@ def _day_part(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def ages(text: str, before: str = "") -> Iterator[Found]:
-    """Yield ages over 89; an age below says nothing. The question before may ask for one: "how old is she"."""
+    """Yield ages over 89, the only ones that identify. The turn before may ask for one: "how old is she"."""
     answer = _ANSWERED_AGE.match(text) if _ASKED_AGE.search(before) else None
     if answer:
         yield Found(*answer.span("age"), "AGE_OVER_89", "likely", "age")

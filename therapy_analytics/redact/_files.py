@@ -1,4 +1,4 @@
-"""Redacted copies of transcripts, the list to review them by, and, where it is asked for, the key."""
+"""Redacted copies of transcripts, the review list, and the key where it is asked for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PEOPLE = re.compile(
     r"person|family|participant",
     re.IGNORECASE,
 )
-_PLACES_OF_DATA = re.compile(
+_DATA_FILES = re.compile(
     r"(?:^|_)(?:ids?|file|files|path|recording|video|audio|url|link|title|group|source_group|transcript|doi)(?:_|$)",
     re.IGNORECASE,
 )
@@ -64,23 +64,22 @@ review.csv     every placeholder (kind, rule, how sure), and behind them, with a
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What `redact` did.
+    """The result of `redact`.
 
     Attributes
     ----------
     files : tuple of Path
-        Copies, and the tables beside them, in order.
+        The copies, and the table about sessions beside them, in order.
     removed : mapping of str to int
-        How many placeholders of each kind stand in the copies.
+        How many placeholders of each kind are in the copies.
     left : int
-        How many words and numbers that were left in should be looked at.
+        How many words and numbers were left in and should be looked at.
     losses : tuple of (str, tuple of str)
-        New session id, and what of it the form cannot hold.
+        New session id, and what of it the format cannot hold.
     problems : tuple of UnreadableFileError
         Files that could not be read.
     told : tuple of str
-        What to say of options, guessed roles and tables about sessions, in sentences: with the labels and ids of the
-        transcripts that were read.
+        Sentences about options, guessed roles and tables about sessions; they have labels and ids of the transcripts.
     """
 
     files: tuple[Path, ...]
@@ -93,16 +92,16 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class RedactOptions:
-    """How copies are written.
+    """Options of `redact`.
 
     Attributes
     ----------
     to : str
-        Name of the form: chat, csv, docx, jsonl or vtt.
+        Format of the copies: chat, csv, docx, jsonl or vtt.
     key : Path, optional
         File for the key from old ids to new ones, outside the folder of the copies; none is written without it.
     quotes : bool
-        Whether the review list holds the words.
+        Whether the review list has the words.
     """
 
     to: str = "jsonl"
@@ -112,19 +111,19 @@ class RedactOptions:
 
 @dataclass(slots=True)
 class Ids:
-    """Numbers in place of names through a whole run: the same counselor is ``counselor_001`` in every session.
+    """Numbers that replace names in all sessions: the same counselor is ``counselor_001`` in each.
 
     Attributes
     ----------
     given : dict of (str, str) to str
-        Kind and old name, and the new one: what the key holds.
+        Kind and old name to new name: the contents of the key.
     """
 
     given: dict[tuple[str, str], str] = field(default_factory=dict)
     _last: dict[str, int] = field(default_factory=dict)
 
     def number(self, kind: str, old: str) -> str:
-        """Return the number of a thing; a new one gets the next."""
+        """Return the new name of a thing; each new thing gets the next number."""
         if (kind, old) not in self.given:
             self._last[kind] = self._last.get(kind, 0) + 1
             width = 5 if kind == "session" else 3
@@ -137,8 +136,8 @@ class Ids:
 
 
 @dataclass(slots=True)
-class _Desk:
-    """What the sessions of a run share while they are written."""
+class _Output:
+    """State that the sessions share while they are written."""
 
     form: Writer
     folder: Path
@@ -160,30 +159,30 @@ def redact(
     read_options: ReadOptions | None = None,
     on_file: Callable[[Path], None] | None = None,
 ) -> Redaction:
-    """Write copies of transcripts without what identifies people, as far as it is found: a person must read them.
+    """Write copies of transcripts without the identifiers that are found; a person must read them.
 
     Parameters
     ----------
     paths : iterable of str or Path
-        Files and folders, in any form that `read_files` takes.
+        Files and folders, in any format that `read_files` reads.
     out : str or Path
         A new or empty folder (made private, 0700): ``transcripts/``, ``review.csv`` and a ``README.txt``.
     options : RedactOptions, optional
-        Form, key, quotes.
+        Format, key, quotes.
     read_options : ReadOptions, optional
         As for `read`.
     on_file : callable, optional
-        Told of each file that was read.
+        Called with each file that was read.
 
     Returns
     -------
     Redaction
-        What was written and how much was removed.
+        The files, and how much was removed.
 
     Raises
     ------
     UnknownNameError
-        There is no such form.
+        There is no such format.
     BadOptionError
         The folder is not empty, the key would stand in it or in place of another file, or an option had no effect on
         any transcript.
@@ -209,22 +208,27 @@ def _redacted(
 ) -> Redaction:
     account = Account(read_options or ReadOptions())
     for _ in read_files(paths, options=read_options, leave_out=out, account=account):
-        pass  # before a folder is made: is there anything to read, and do the options have an effect?
+        pass  # Before a folder is created: there must be something to read, and the options must have an effect
     problems = []
     (out / "transcripts").mkdir(mode=0o700, parents=True, exist_ok=True)
     out.chmod(0o700)
     with _create(out / "review.csv") as file:
-        desk = _Desk(form, out / "transcripts", csv.writer(file, lineterminator="\n"), options.quotes)
-        desk.review.writerow([*REVIEW_COLUMNS, *(["words"] if options.quotes else [])])
+        output = _Output(form, out / "transcripts", csv.writer(file, lineterminator="\n"), options.quotes)
+        output.review.writerow([*REVIEW_COLUMNS, *(["words"] if options.quotes else [])])
         for reading in read_files(paths, options=read_options, leave_out=out, account=Account(ReadOptions())):
             problems += [reading.problem] if reading.problem is not None else []
             for session in reading.sessions:
-                _copy(session, desk)
+                _copy(session, output)
             if on_file is not None:
                 on_file(reading.path)
-    _finish(desk, out, options.key)
+    _finish(output, out, options.key)
     return Redaction(
-        tuple(desk.files), dict(desk.counts), desk.left, tuple(desk.losses), tuple(problems), tuple(account.lines())
+        tuple(output.files),
+        dict(output.counts),
+        output.left,
+        tuple(output.losses),
+        tuple(problems),
+        tuple(account.lines()),
     )
 
 
@@ -239,7 +243,7 @@ def _refuse(out: Path, key: Path | None) -> None:
 
 
 def _create(path: Path) -> TextIO:
-    """Open a new file that nobody else can read."""
+    """Create a file that only its owner can read."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -247,42 +251,42 @@ def _create(path: Path) -> TextIO:
     return os.fdopen(handle, "w", encoding="utf-8", newline="")
 
 
-def _copy(session: Session, desk: _Desk) -> None:
-    """Write one session and its lines of the review list."""
+def _copy(session: Session, output: _Output) -> None:
+    """Write the copy of one session and its lines of the review list."""
     done = redact_session(session)
-    new = desk.ids.number("session", session.id)
-    about = redact_about(session.metadata, desk.ids, lambda value: redact_text(value, session))
+    new = output.ids.number("session", session.id)
+    about = redact_about(session.metadata, output.ids, lambda value: redact_text(value, session))
     copy = replace(done.session, id=new, source_file=new, metadata=about, notes=())
-    path = desk.folder / f"{new}{desk.form.suffix}"
+    path = output.folder / f"{new}{output.form.suffix}"
     with _create(path) as file:
-        file.buffer.write(desk.form.write(copy))
-    desk.files.append(path)
-    desk.about.append((new, about))
-    desk.losses += [(new, lost)] if (lost := tuple(desk.form.losses(copy))) else []
-    desk.counts.update(one.kind for one in done.notes if one.placeholder)
-    desk.left += sum(not one.placeholder for one in done.notes)
-    desk.review.writerows(_lines(new, done.notes, quotes=desk.quotes))
+        file.buffer.write(output.form.write(copy))
+    output.files.append(path)
+    output.about.append((new, about))
+    output.losses += [(new, lost)] if (lost := tuple(output.form.losses(copy))) else []
+    output.counts.update(one.kind for one in done.notes if one.placeholder)
+    output.left += sum(not one.placeholder for one in done.notes)
+    output.review.writerows(_lines(new, done.notes, quotes=output.quotes))
 
 
 def _lines(session_id: str, notes: Sequence[Noted], *, quotes: bool) -> Iterator[list[object]]:
-    """Yield rows: placeholders in the order of the session, and behind them what was left in."""
+    """Yield rows: placeholders in the order of the session, then what was left in."""
     for one in sorted(notes, key=lambda one: (not one.placeholder, -1 if one.turn is None else one.turn, one.start)):
         turn = "" if one.turn is None else one.turn
         row = [session_id, turn, one.where, one.start, one.end, one.kind, one.placeholder, one.sure, one.rule]
         yield [*row, *([defused(one.words)] if quotes else [])]
 
 
-def _finish(desk: _Desk, out: Path, key: Path | None) -> None:
-    """Write the table about the sessions, the note to the reader, and the key where it is asked for."""
-    names = dict.fromkeys(name for _, about in desk.about for name in about)
+def _finish(output: _Output, out: Path, key: Path | None) -> None:
+    """Write the table about the sessions, the README, and the key where it is asked for."""
+    names = dict.fromkeys(name for _, about in output.about for name in about)
     if names:
-        rows = [[new, *(about.get(name, "") for name in names)] for new, about in desk.about]
-        desk.files.append(_table(desk.folder / "sessions.csv", ["session_id", *names], rows))
+        rows = [[new, *(about.get(name, "") for name in names)] for new, about in output.about]
+        output.files.append(_table(output.folder / "sessions.csv", ["session_id", *names], rows))
     with _create(out / "README.txt") as file:
         file.write(_README)
     if key is not None:
         key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _table(key, ["kind", "old", "new"], desk.ids.rows())
+        _table(key, ["kind", "old", "new"], output.ids.rows())
 
 
 def _table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Path:
@@ -292,16 +296,16 @@ def _table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 
 def redact_about(about: Mapping[str, str], ids: Ids, clean: Callable[[str], str]) -> dict[str, str]:
-    """Return what may be known of a session: people and files as ids, years of dates, no contacts.
+    """Return the redacted metadata of a session: people and files as ids, years of dates, no contacts.
 
     Parameters
     ----------
     about : mapping of str to str
-        Names of columns and their values.
+        Columns and values.
     ids : Ids
-        Of the run.
+        Shared by all sessions.
     clean : callable
-        Takes names and the like out of a text.
+        Redacts a text.
 
     Examples
     --------
@@ -324,7 +328,7 @@ def _value(name: str, value: str, ids: Ids, clean: Callable[[str], str]) -> str:
 def _removed(name: str, value: str, ids: Ids, clean: Callable[[str], str]) -> str:
     if _CONTACT.search(name):
         return REMOVED
-    if _PEOPLE.search(name) or _PLACES_OF_DATA.search(name):
+    if _PEOPLE.search(name) or _DATA_FILES.search(name):
         return ids.number(re.sub(r"\W+", "_", name.lower()), value)
     return value if _NUMBER.fullmatch(value) or protected(value) == [(0, len(value))] else clean(value)
 

@@ -1,4 +1,4 @@
-"""What is found in a text, and which of two findings that overlap counts."""
+"""Findings in a text, and which of two overlapping ones counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KINDS: dict[str, str] = {
     "FILE": "names of pictures and recordings (faces, voices)",
     "ID": "other identifying numbers and codes, and names in social media",
 }
-"""The kinds that are removed, and what they are called: those of Safe Harbor that text can hold."""
+"""The kinds that are removed, and their names: those identifiers of Safe Harbor that text can contain."""
 
 PLACEHOLDER = re.compile(rf"\[?\b(?:(?P<kind>{'|'.join(KINDS)})_(?P<number>\d+)|AGE_OVER_89)\b\]?")
 _GIVEN = re.compile(rf"{PLACEHOLDER.pattern}|\[[A-Z][A-Z0-9_ ]*\]|\b(?:session|counselor|client)_\d+\b")
@@ -38,7 +38,7 @@ _GIVEN = re.compile(rf"{PLACEHOLDER.pattern}|\[[A-Z][A-Z0-9_ ]*\]|\b(?:session|c
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A stretch of a text that may identify somebody.
+    """A part of a text that may identify somebody.
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ class Found:
     kind : str
         One of `KINDS`.
     sure : {"certain", "likely", "unsure"}
-        How sure the rule is, by its author's judgement.
+        How sure the rule is, in its author's judgement.
     rule : str
-        What found it.
+        The rule that found it.
     keep : str
-        What of it stays behind the placeholder: the year of a date.
+        What of it is kept after the placeholder: the year of a date.
     """
 
     start: int
@@ -63,12 +63,12 @@ class Found:
 
 
 def protected(text: str) -> list[tuple[int, int]]:
-    """Return where placeholders stand already, this package's or another's: ``[NAME_1]``, ``[REDACTED]``."""
+    """Return where there are placeholders already, of this package or another: ``[NAME_1]``, ``[REDACTED]``."""
     return [match.span() for match in _GIVEN.finditer(text)]
 
 
 def settle(found: Iterable[Found], taken: Iterable[tuple[int, int]] = ()) -> list[Found]:
-    """Return findings that do not overlap, in the order of the text; of two, the first in `found` counts.
+    """Return findings without overlaps, in the order of the text; of two, the first in `found` counts.
 
     Examples
     --------

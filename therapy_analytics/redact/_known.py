@@ -1,4 +1,4 @@
-"""What identifies people in a session: what rules find in its turns, what is known from elsewhere, and the verdict."""
+"""What identifies people in a session: by its labels and metadata, by rules, and by the classifier's verdict."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.redact._addresses import addresses
+from therapy_analytics.redact._classifier import SessionWords, Verdict
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
 from therapy_analytics.redact._found import PLACEHOLDER, SURE, Found, Sure, protected, settle
 from therapy_analytics.redact._names import Known, names, person, spelled
-from therapy_analytics.redact._places import homes, places
-from therapy_analytics.redact._reader import Reading, Verdict
-from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, plain, straight, texts_before, tokens, without_capitals
+from therapy_analytics.redact._places import addresses_of_homes, places
+from therapy_analytics.redact._spoken import alphanumerics
+from therapy_analytics.redact._tokens import Passage, Token, plain, straight, texts_before, tokens, without_capitals
 from therapy_analytics.redact._vocabulary import CALLINGS, SPOKEN, TITLES, word_set
 from therapy_analytics.session import Session
 
@@ -28,48 +28,46 @@ _ROLES = word_set("speaker spk voice person male female both all group host gues
 PEOPLE_KEYS = ("counselor", "client", "therapist", "supervisor", "interviewer", "name", "client_name", "counselor_name")
 
 
-class Again:
-    """The codes, addresses and places of one session, to be found wherever they are said again.
+class Repeats:
+    """The codes and addresses of one session, to be found again in all its turns.
 
     Parameters
     ----------
-    items : sequence of (str, str)
-        Kinds and words that were found in its turns.
+    found : sequence of (str, str)
+        Kinds and words of the findings.
     """
 
-    def __init__(self, items: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, found: Sequence[tuple[str, str]]) -> None:
         self._codes: dict[str, str] = {}
         self._phrases: dict[tuple[str, ...], str] = {}
-        for kind, words in items:
+        for kind, words in found:
             if kind not in _NO_CODES:
-                self._codes.update({run.signs: kind for run in runs(words) if len(run.signs) >= _FEW})
+                self._codes.update({code.signs: kind for code in alphanumerics(words) if len(code.signs) >= _FEW})
             if kind in _ADDRESSES:
                 self._phrases[tuple(plain(words).split())] = kind
 
     def found(self, text: str, words: Sequence[Token]) -> Iterator[Found]:
-        """Yield what is said again in a turn."""
-        for run in runs(text) if self._codes else ():
-            kind = next((kind for signs, kind in self._codes.items() if self._is_part(run.signs, signs)), None)
+        """Yield codes and addresses that are repeated in a turn."""
+        for code in alphanumerics(text) if self._codes else ():
+            kind = next((kind for signs, kind in self._codes.items() if self._is_part(code.signs, signs)), None)
             if kind is not None:
-                yield Found(run.start, run.end, kind, "likely", "said_again")
+                yield Found(code.start, code.end, kind, "likely", "said_again")
         for phrase, kind in self._phrases.items():
             yield from self._phrase(words, phrase, kind)
 
     @staticmethod
     def _is_part(signs: str, whole: str) -> bool:
-        """Return whether digits are those of a code, or its last four, or hold all of it."""
+        """Return whether the signs of a code are those of another, or four and more of them, or contain them."""
         return signs == whole or (len(signs) >= _FEW and (signs in whole or whole in signs))
 
     @staticmethod
     def _phrase(words: Sequence[Token], phrase: Sequence[str], kind: str) -> Iterator[Found]:
-        """Yield the longest stretches of three words and more of an address that is known."""
-        said, at = [one.word for one in words], 0
-        while at < len(said):
-            length = max(
-                (_common(said[at:], phrase[start:]) for start in range(len(phrase)) if phrase[start] == said[at]),
-                default=0,
-            )
-            if length >= _PHRASE and any(word not in SPOKEN for word in said[at : at + length]):
+        """Yield the longest rows of three words or more that a turn shares with a known address."""
+        row, at = [one.word for one in words], 0
+        while at < len(row):
+            starts = (start for start in range(len(phrase)) if phrase[start] == row[at])
+            length = max((_common(row[at:], phrase[start:]) for start in starts), default=0)
+            if length >= _PHRASE and any(word not in SPOKEN for word in row[at : at + length]):
                 yield Found(words[at].start, words[at + length - 1].end, kind, "likely", "said_again")
             at += max(length, 1)
 
@@ -83,10 +81,10 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What is known of a session: its names, its codes, addresses and places, and whether it has no capitals at all."""
+    """What is known of a session: its names, its codes and addresses, and whether it has no capital letters."""
 
     names: Known
-    again: Again
+    repeats: Repeats
     small: bool
 
 
@@ -106,17 +104,17 @@ def by_rules(session: Session) -> list[list[Found]]:
 def judged(session: Session) -> tuple[Learned, list[Verdict]]:
     """Return what is known of a session in the end, and what is to be removed from each of its turns.
 
-    The model judges what the rules find, and finds more itself; the names among that are then looked for everywhere.
-    It never saw placeholders: in a copy that has some already, the rules decide alone, as far as they are sure.
+    The classifier judges what the rules find and finds more; the names among that are then looked for in all turns. It
+    was not trained on placeholders: in a copy that has some already, the rules decide alone, as far as they are sure.
     """
     if any(PLACEHOLDER.search(turn.text) for turn in session.turns):
         learned = learn(session)
         sure = ([one for one in found if one.sure != "unsure"] for found in _by_rules(session, learned))
         return learned, [Verdict(tuple(found), ()) for found in sure]
-    reading = Reading(session)
-    verdicts = list(reading.judge(by_rules(session)))
+    words = SessionWords(session)
+    verdicts = list(words.judge(by_rules(session)))
     learned = _with(session, _of_labels(session), [one.removed for one in verdicts])
-    return learned, list(reading.judge(_by_rules(session, learned)))
+    return learned, list(words.judge(_by_rules(session, learned)))
 
 
 def _of_labels(session: Session) -> Learned:
@@ -130,19 +128,19 @@ def _of_labels(session: Session) -> Learned:
         (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),
         "certain",
     )
-    return Learned(names, Again([]), without_capitals(session.turns))
+    return Learned(names, Repeats([]), without_capitals(session.turns))
 
 
 def _with(session: Session, learned: Learned, found: Sequence[Sequence[Found]]) -> Learned:
     """Return what is known of a session when findings in its turns are taken into account as well."""
     names = dict(learned.names)
-    said = [
+    written_as = [
         (one, turn.text[one.start : one.end]) for turn, some in zip(session.turns, found, strict=True) for one in some
     ]
-    for one, words in said:
+    for one, words in written_as:
         if one.kind == "NAME":
             _learn(names, [words], one.sure)
-    return Learned(names, Again([(one.kind, words) for one, words in said]), learned.small)
+    return Learned(names, Repeats([(one.kind, words) for one, words in written_as]), learned.small)
 
 
 def _by_rules(session: Session, learned: Learned) -> list[list[Found]]:
@@ -168,36 +166,36 @@ def _learn(known: dict[str, Sure], written: Iterable[str], sure: Sure) -> None:
 
 
 def all_found(text: str, before: str, learned: Learned) -> list[Found]:
-    """Return what all rules find, what counts more first."""
-    plain, previous = straight(text), straight(before[-_NEAR:])
-    words, found, found_places = _whatever_the_names(plain, previous)
+    """Return what all rules find, in the order of precedence."""
+    previous = straight(before[-_NEAR:])
+    passage, found, found_places = _whatever_the_names(straight(text), previous)
     named = [
-        *spelled(plain, previous, learned.names),
-        *names(plain, words, learned.names, previous, small=learned.small),
+        *spelled(passage.written, previous, learned.names),
+        *names(passage, learned.names, previous, small=learned.small),
     ]
     firm = [one for one in named if one.sure == "certain"]
     sure_places = [one for one in found_places if one.sure != "unsure"]
-    return [*found, *sure_places, *firm, *found_places, *named, *learned.again.found(plain, words)]
+    again = learned.repeats.found(passage.written, passage.words)
+    return [*found, *sure_places, *firm, *found_places, *named, *again]
 
 
-def _holds(one: Found, other: Found) -> bool:
-    """Return whether one finding holds another and more."""
+def _contains(one: Found, other: Found) -> bool:
+    """Return whether one finding contains another and is longer."""
     return one.start <= other.start and other.end <= one.end and one.end - one.start > other.end - other.start
 
 
 @functools.lru_cache(maxsize=1 << 9)
-def _whatever_the_names(plain: str, previous: str) -> tuple[list[Token], list[Found], list[Found]]:
-    """Return what is found without knowing the session's names; its turns are asked several times."""
-    words = tokens(plain)
-    coded = [*addresses(plain), *homes(plain), *written(plain), *numbered(plain, previous)]
-    whole = [one for one in coded if not any(_holds(other, one) for other in coded)]
+def _whatever_the_names(text: str, previous: str) -> tuple[Passage, list[Found], list[Found]]:
+    """Return the words of a turn, its codes and dates, and its places; cached, as turns are searched repeatedly."""
+    passage = Passage(text)
+    coded = [*addresses(text), *addresses_of_homes(text), *written(text), *numbered(text, previous)]
+    whole = [one for one in coded if not any(_contains(other, one) for other in coded)]
     first = [one for one in whole if one.sure == "certain" and one.kind != "PHONE"]
-    found = [*first, *dates(plain, previous), *ages(plain, previous), *whole]
-    return words, found, list(places(plain, words))
+    return passage, [*first, *dates(text, previous), *ages(text, previous), *whole], list(places(passage))
 
 
 def label_names(label: str) -> list[Found]:
-    """Return what of a speaker's label is a name: all of it but roles, titles and numbers.
+    """Return the names in a speaker's label: all words but roles, titles and numbers.
 
     Examples
     --------

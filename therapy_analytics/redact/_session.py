@@ -1,4 +1,4 @@
-"""One session redacted: its words, speech marks, labels and codes, and the list of what was done."""
+"""Redaction of one session: its words, speech marks, labels and codes, and the review list."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from therapy_analytics.redact._addresses import addresses
+from therapy_analytics.redact._classifier import Verdict
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._found import PLACEHOLDER, Found, protected, settle
 from therapy_analytics.redact._known import Learned, all_found, judged, label_names, learn, mentions
 from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Person, person
-from therapy_analytics.redact._reader import Verdict
-from therapy_analytics.redact._spoken import runs
+from therapy_analytics.redact._spoken import alphanumerics
 from therapy_analytics.redact._tokens import plain, texts_before, tokens
 from therapy_analytics.session import Mark, Session, Turn
 
@@ -29,21 +29,21 @@ class Noted:
     Attributes
     ----------
     turn : int or None
-        Index of the turn, from 0; None for what is said of the session as a whole.
+        Index of the turn, from 0; None for what concerns the whole session.
     where : {"words", "label", "mark", "code", "about"}
-        In which part of the turn or of the session.
+        Which text of the turn or session.
     start, end : int
-        Characters of that part in the redacted copy.
+        Characters of that text in the redacted copy.
     kind : str
         One of `KINDS`; of what was left in, ``WORD`` or ``NUMBER``.
     placeholder : str
-        What stands there now; empty for what was left in.
+        What replaced the words; empty for what was left in.
     sure : str
         certain, likely or unsure; of what was left in, empty.
     rule : str
-        What found it.
+        The rule that found it.
     words : str
-        What stood there. Left out of ``repr``.
+        The words themselves. Left out of ``repr``.
     """
 
     turn: int | None
@@ -59,7 +59,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A session without what identifies people, as far as it was found, and the list for the person who reads it."""
+    """A redacted session, and the review list for the person who reads it."""
 
     session: Session
     notes: tuple[Noted, ...]
@@ -83,8 +83,8 @@ def redact_session(session: Session) -> Redacted:
     Examples
     --------
     >>> from therapy_analytics.session import Turn
-    >>> said = "My husband Mark called from 914-555-0123."
-    >>> turn = Turn(index=0, speaker="Dana", role="client", text=said, first_row=1)
+    >>> text = "My husband Mark called from 914-555-0123."
+    >>> turn = Turn(index=0, speaker="Dana", role="client", text=text, first_row=1)
     >>> copy = redact_session(Session(id="a", source_file="a", turns=(turn,))).session.turns[0]
     >>> copy.speaker, copy.text
     ('[NAME_1]', 'My husband [NAME_2] called from [PHONE_1].')
@@ -111,13 +111,13 @@ def redact_text(text: str, session: Session) -> str:
 
 @dataclass(slots=True)
 class _Work:
-    """What the turns of a session share."""
+    """State that the turns of a session share."""
 
     learned: Learned
     numbers: _Numbers
 
     def turn(self, turn: Turn, before: str, verdict: Verdict) -> tuple[Turn, list[Noted]]:
-        """Return the copy of a turn and what there is to note of it."""
+        """Return the copy of a turn and its lines of the review list."""
 
         def find(text: str) -> Sequence[Found]:
             if text == turn.text:
@@ -142,9 +142,9 @@ class _Work:
         ]
         return replace(turn, speaker=label, text=text, marks=marks, gold=gold), notes
 
-    def _clean(self, text: str, find: Callable[[str], Sequence[Found]]) -> tuple[str, list[_Cut]]:
-        """Replace what is found, until nothing more is: what stands beside a placeholder may read in another way."""
-        cuts: list[_Cut] = []
+    def _clean(self, text: str, find: Callable[[str], Sequence[Found]]) -> tuple[str, list[_Replacement]]:
+        """Replace what is found until nothing more is found: a placeholder may change how the words beside it read."""
+        cuts: list[_Replacement] = []
         for _ in range(_MOST_ROUNDS):
             found = settle(find(text), protected(text))
             if not found:
@@ -154,21 +154,21 @@ class _Work:
             cuts = sorted([*(one.moved(moved) for one in cuts), *new], key=lambda one: one.start)
         return text, cuts
 
-    def _replaced(self, text: str, found: Sequence[Found]) -> tuple[str, list[_Cut]]:
-        pieces, cuts, end, length = [], [], 0, 0
+    def _replaced(self, text: str, found: Sequence[Found]) -> tuple[str, list[_Replacement]]:
+        parts, cuts, end, length = [], [], 0, 0
         for one in found:
             words = text[one.start : one.end]
             placeholder = self.numbers.placeholder(one.kind, words)
             shown = f"{placeholder} {one.keep}" if one.keep else placeholder
-            pieces += [text[end : one.start], shown]
+            parts += [text[end : one.start], shown]
             start = length + one.start - end
             length = start + len(shown)
-            cuts.append(_Cut(start, start + len(placeholder), length, one, placeholder, words))
+            cuts.append(_Replacement(start, start + len(placeholder), length, one, placeholder, words))
             end = one.end
-        return "".join([*pieces, text[end:]]), cuts
+        return "".join([*parts, text[end:]]), cuts
 
     def _marks(self, turn: Turn, moved: Callable[[int], int], text: str) -> tuple[tuple[Mark, ...], list[Noted]]:
-        """Clean what transcribers wrote in brackets; there a placeholder has none of its own."""
+        """Clean transcribers' marks in brackets; there a placeholder has no brackets of its own."""
         done, notes = [], []
         for mark in turn.marks:
             at = min(moved(mark.at), len(text))
@@ -183,7 +183,7 @@ class _Work:
         return tuple(done), notes
 
     def _codes(self, turn: Turn) -> tuple[dict[str, str], list[Noted]]:
-        """Take the session's names out of codes that people gave and of what their columns are called."""
+        """Remove the session's names from human codes and from the names of their columns."""
         given: dict[str, str] = {}
         notes: list[Noted] = []
         for name, value in turn.gold.items():
@@ -209,8 +209,8 @@ class _Work:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
-    """A placeholder in the new text and what it stands for in the old one; `new_end` is behind a year that stays."""
+class _Replacement:
+    """A placeholder in the new text and the finding of the old one; `new_end` is after a year that was kept."""
 
     start: int
     end: int
@@ -219,13 +219,13 @@ class _Cut:
     placeholder: str
     words: str
 
-    def moved(self, moved: Callable[[int], int]) -> _Cut:
+    def moved(self, moved: Callable[[int], int]) -> _Replacement:
         shift = moved(self.start) - self.start
         return replace(self, start=self.start + shift, end=self.end + shift, new_end=self.new_end + shift)
 
 
-def _mover(cuts: Sequence[_Cut]) -> Callable[[int], int]:
-    """Return a function from places in the text before to places in the new text."""
+def _mover(cuts: Sequence[_Replacement]) -> Callable[[int], int]:
+    """Return a function from positions in the old text to positions in the new text."""
 
     def moved(at: int) -> int:
         shift = 0
@@ -238,7 +238,7 @@ def _mover(cuts: Sequence[_Cut]) -> Callable[[int], int]:
     return moved
 
 
-def _noted(turn: int, where: str, cuts: Iterable[_Cut]) -> Iterator[Noted]:
+def _noted(turn: int, where: str, cuts: Iterable[_Replacement]) -> Iterator[Noted]:
     for one in cuts:
         found = one.found
         yield Noted(turn, where, one.start, one.end, found.kind, one.placeholder, found.sure, found.rule, one.words)
@@ -250,9 +250,9 @@ class _Numbers:
     Parameters
     ----------
     turns : sequence of Turn
-        Placeholders that stand in them already keep their numbers; new ones go on behind.
+        Placeholders that are already in them keep their numbers; new ones get higher ones.
     names : iterable of str
-        All names of the session, by which a mention is known to mean the same person as another.
+        All names of the session, by which mentions of one person are recognised.
     """
 
     def __init__(self, turns: Sequence[Turn], names: Iterable[str]) -> None:
@@ -264,7 +264,7 @@ class _Numbers:
             self._last[match["kind"]] = max(self._last.get(match["kind"], 0), int(match["number"]))
 
     def placeholder(self, kind: str, words: str) -> str:
-        """Return what stands in place of some words: ``[NAME_1]``; ages share one."""
+        """Return the placeholder of some words: ``[NAME_1]``; ages share one."""
         if kind == "AGE_OVER_89":
             return f"[{kind}]"
         key = (kind, self._identity(kind, words))
@@ -277,14 +277,14 @@ class _Numbers:
         if kind == "NAME":
             who = person(words)
             return self._people.get(who, who)
-        digits = "".join(run.digits for run in runs(words))
+        digits = "".join(code.digits for code in alphanumerics(words))
         return digits if len(digits) >= _FEWEST_DIGITS else re.sub(r"\W+", " ", plain(words)).strip()
 
 
 def people(mentions: Iterable[Person]) -> dict[Person, Person]:
-    """Say whom each mention means: the one person with a longer name that holds it, else itself.
+    """Return the person of each mention: the only longer name that contains it, else the mention itself.
 
-    A name that two people share ("Reyes", of Dana Reyes and Carlos Reyes) is nobody's: it stays by itself.
+    A name that two people share ("Reyes", of Dana Reyes and Carlos Reyes) stays by itself.
 
     Examples
     --------

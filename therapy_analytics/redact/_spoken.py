@@ -32,7 +32,7 @@ _NATO = word_set(
     quebec romeo sierra tango uniform victor whiskey whisky xray yankee zulu
     """
 )
-_SAID = (
+_SPOKEN_SIGNS = (
     {word: (word[0], "nato") for word in _NATO}
     | {word: (digit, "said") for word, digit in (DIGITS | TEENS).items()}
     | {word: (f"{digit}0", "said") for word, digit in TENS.items()}
@@ -63,7 +63,7 @@ _NO_CODE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """A digit, a letter or a piece of a code: its place, its signs, and what kind of thing it is."""
+    """A digit, a letter or a part of a code: its position, its signs and its kind."""
 
     start: int
     end: int
@@ -72,8 +72,8 @@ class _Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Digits and letters in a row, said, spelled or written: one number or code.
+class Alphanumeric:
+    """Digits and letters in a row, spoken, spelled or written: one number or code.
 
     Attributes
     ----------
@@ -81,34 +81,34 @@ class Run:
         Characters of the text.
     signs : str
         Its digits and letters, lower-cased.
-    said : bool
-        Whether any digit is a word.
+    spoken : bool
+        Whether any digit is spoken as a word.
     steps : tuple of str
-        Its elements as they were said: "twenty", "two" are "2" and "2" of "22".
+        The digits and letters of its elements, in order; "twenty two" is one of them, "22".
     n_dots : int
-        How many dots stand or are said between them.
+        How many dots are written or spoken between them.
     """
 
     start: int
     end: int
     signs: str
-    said: bool
+    spoken: bool
     steps: tuple[str, ...]
     n_dots: int
 
     @property
     def digits(self) -> str:
-        """Return the digits alone."""
+        """Its digits."""
         return "".join(sign for sign in self.signs if sign.isdigit())
 
     @property
     def letters(self) -> int:
-        """Return how many letters stand among them."""
+        """How many letters it has."""
         return len(self.signs) - len(self.digits)
 
     @property
     def counts(self) -> bool:
-        """Return whether somebody is counting (one two three, ten twenty thirty) or names years."""
+        """Whether somebody is counting (one two three, ten twenty thirty) or names years."""
         values = [int(step) for step in self.steps if step.isdigit()]
         gaps = {later - earlier for earlier, later in pairwise(values)}
         return len(values) == len(self.steps) and (
@@ -116,14 +116,14 @@ class Run:
         )
 
 
-def runs(text: str) -> Iterator[Run]:
-    """Yield the rows of digits, letters and pieces of codes that a text holds, the longest stretches.
+def alphanumerics(text: str) -> Iterator[Alphanumeric]:
+    """Yield the numbers and codes of a text, each as long as possible.
 
     Examples
     --------
-    >>> [run.signs for run in runs("it's five five five, oh one double two, so call at 9")]
+    >>> [code.signs for code in alphanumerics("it's five five five, oh one double two, so call at 9")]
     ['5550122', '9']
-    >>> [run.signs for run in runs("k o w a l, then 1eg4-te5-mk73 and b as in boy two")]
+    >>> [code.signs for code in alphanumerics("k o w a l, then 1eg4-te5-mk73 and b as in boy two")]
     ['kowal', '1eg4te5mk73', 'b2']
     """
     group: list[_Element] = []
@@ -136,7 +136,7 @@ def runs(text: str) -> Iterator[Run]:
 
 
 def _go_together(text: str, one: _Element, other: _Element) -> bool:
-    """Return whether two elements belong to one code; figures and words apart: "20416, twenty years"."""
+    """Return whether two elements belong to one code; digits and words do not: "20416, twenty years"."""
     written = "said" not in {one.kind, other.kind} or {one.kind, other.kind} == {"digits", "said"}
     if (
         written
@@ -148,7 +148,7 @@ def _go_together(text: str, one: _Element, other: _Element) -> bool:
 
 
 def _elements(text: str) -> Iterator[_Element]:
-    """Yield digits, letters and pieces of codes with their places; "double five" is one of them."""
+    """Yield digits, letters and parts of codes with their positions; "double five" is one element."""
     times, begun, end = 1, -1, 0
     for match in _WORD.finditer(text):
         word, start = match[0].lower(), match.start()
@@ -170,23 +170,23 @@ def _elements(text: str) -> Iterator[_Element]:
 
 
 def _signs(text: str, match: re.Match[str]) -> tuple[str, str]:
-    """Return the digits and letters that a word stands for, and what kind of element it is; none for other words."""
+    """Return the digits and letters of a word, and its kind of element; empty for other words."""
     word = match[0].lower()
     if len(word) == 1 and text[match.end() : match.end() + 1] == "'":
         return "", ""  # o'clock
-    if word in _SAID:
-        return _SAID[word]
+    if word in _SPOKEN_SIGNS:
+        return _SPOKEN_SIGNS[word]
     if any(sign.isdigit() for sign in word):
         is_code = word.isascii() and not _NO_CODE.fullmatch(word)
         return (word, "digits" if word.isdigit() else "mixed") if is_code else ("", "")
     if len(word) == 1:
         return word, "letter"
     is_word = word in _LABELS or (match[0].islower() and (word in SPOKEN or word in KEPT))
-    return (word, "letters") if not is_word and _is_piece(text, match) else ("", "")
+    return (word, "letters") if not is_word and _is_part_of_code(text, match) else ("", "")
 
 
-def _is_piece(text: str, match: re.Match[str]) -> bool:
-    """Return whether a short word is a piece of a code: XJT 449, fp-22871, 24-CV-033."""
+def _is_part_of_code(text: str, match: re.Match[str]) -> bool:
+    """Return whether a short word is part of a code: XJT 449, fp-22871, 24-CV-033."""
     word, behind, before = match[0], text[match.end() : match.end() + 20], text[: match.start()][-2:]
     if len(word) > 5 or not word.isascii():
         return False
@@ -196,8 +196,8 @@ def _is_piece(text: str, match: re.Match[str]) -> bool:
     return not is_word and bool(re.match(r"[/-]\w*\d", behind) or re.search(r"\d[/-]$", before))
 
 
-def _run(text: str, group: list[_Element]) -> Iterator[Run]:
-    """Yield the code that a row of elements is, without articles and words at its edges."""
+def _run(text: str, group: list[_Element]) -> Iterator[Alphanumeric]:
+    """Yield the code that a row of elements makes, without articles and words at its edges."""
     is_number = any(one.kind in {"digits", "said", "mixed", "hundred"} for one in group)
     if is_number and [one.signs for one in group[:2]] == ["i", "d"]:  # the i d is no part of it
         group = group[2:]
@@ -213,19 +213,19 @@ def _run(text: str, group: list[_Element]) -> Iterator[Run]:
     dots = sum(bool(_DOT.fullmatch(text, *gap)) for gap in gaps)
     start, end = _whole(text, group[0].start, group[-1].end)
     steps = tuple(_steps(group))
-    said = any(one.kind == "said" for one in group)
-    yield Run(start, end, "".join(steps), said, steps, dots)
+    spoken = any(one.kind == "said" for one in group)
+    yield Alphanumeric(start, end, "".join(steps), spoken, steps, dots)
 
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:
-    """Take the plus in front of a telephone number and the star behind a code along."""
+    """Extend a code by the plus before a telephone number and the star after a code."""
     plus = re.search(r"(?:\bplus |\bpound |\bhash |\bstar |\+)$", text[max(0, start - 6) : start], re.IGNORECASE)
     star = re.match(r" ?[#*]| star\b| hash\b", text[end : end + 6], re.IGNORECASE)
     return start - len(plus[0]) if plus else start, end + len(star[0]) if star else end
 
 
 def _is_edge(text: str, group: list[_Element], at: int) -> bool:
-    """Return whether the first or the last element is no part of the code: "a four", "two i think"."""
+    """Return whether the first (0) or last (-1) element is no part of the code: "a four", "two i think"."""
     one = group[at]
     beside = group[1 if at == 0 else -2] if len(group) > 1 else None
     n_signs = sum(len(other.signs) for other in group)
@@ -248,7 +248,7 @@ def _is_edge(text: str, group: list[_Element], at: int) -> bool:
 
 
 def _steps(group: list[_Element]) -> Iterator[str]:
-    """Yield what was said, element by element; twenty and two are 22."""
+    """Yield the digits and letters of each element; twenty and two are 22."""
     waiting = ""
     for one in group:
         if waiting and one.kind == "said" and len(one.signs) == 1 and one.signs != "0":
@@ -266,11 +266,11 @@ def _steps(group: list[_Element]) -> Iterator[str]:
 
 
 def number(words: str) -> int | None:
-    """Return what a number below 1000 says, written or spoken.
+    """Return the value of a number below 1000, written or spoken; None for other words.
 
     Examples
     --------
-    >>> [number(said) for said in ("91", "ninety-one", "a hundred and two", "seven", "many")]
+    >>> [number(words) for words in ("91", "ninety-one", "a hundred and two", "seven", "many")]
     [91, 91, 102, 7, None]
     """
     if words.isdigit():

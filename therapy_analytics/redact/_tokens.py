@@ -1,4 +1,4 @@
-"""Words of a text with what the lists know of them."""
+"""Words of a text with what lists say about them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from therapy_analytics.language.wordpiece import PIECES
+from therapy_analytics.language.wordpiece import VOCABULARY
 from therapy_analytics.redact._vocabulary import KEPT, NEARLY_ALWAYS_NAMES, SPOKEN, WEEKDAYS
 from therapy_analytics.session import Turn
 
@@ -28,29 +28,29 @@ _LISTS = Path(__file__).with_name("lists")
 
 @functools.cache
 def word_list(name: str) -> frozenset[str]:
-    """Return one of the lists that come along: first_names, common_names, last_names, places or words, lower-cased."""
+    """Return a list of the package: first_names, common_names, last_names, places or words, lower-cased."""
     return frozenset(gzip.decompress((_LISTS / f"{name}.txt.gz").read_bytes()).decode().split("\n"))
 
 
 @functools.cache
 def _ranks() -> dict[str, int]:
-    """Return the place of each word in the vocabulary of BERT, in which words that are written often come first."""
-    return {word: rank for rank, word in enumerate(PIECES.read_text(encoding="utf-8").split("\n"))}
+    """Return the rank of each word in the vocabulary of BERT, in which frequent words come first."""
+    return {word: rank for rank, word in enumerate(VOCABULARY.read_text(encoding="utf-8").split("\n"))}
 
 
 def seldom(word: str, than: int = _OFTEN) -> bool:
-    """Return whether a word is none of the several thousand that are written most."""
+    """Return whether a word is not among the most frequent ones."""
     return _ranks().get(word, than) >= than
 
 
 def straight(text: str) -> str:
-    """Return the text with plain apostrophes, as long as it was."""
+    """Return the text with straight apostrophes; every character keeps its position."""
     return text.translate(_STRAIGHT)
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def plain(word: str) -> str:
-    """Lower-case a word and take its accents off.
+    """Return a word in lower case, without accents.
 
     Examples
     --------
@@ -62,18 +62,18 @@ def plain(word: str) -> str:
 
 
 def without_capitals(turns: Sequence[Turn]) -> bool:
-    """Return whether the turns of a session have no capital letter at all, as where a recogniser wrote them."""
+    """Return whether turns have no capital letter at all, as from a speech recogniser."""
     return not any(sign.isupper() for turn in turns for sign in turn.text)
 
 
 def texts_before(turns: Sequence[Turn]) -> list[str]:
-    """Return for each turn the text of the turn before it; the first has an empty one."""
+    """Return the text of the turn before each turn, "" for the first."""
     return ["", *(turn.text for turn in turns[:-1])] if turns else []
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word and what is known of it.
+    """A word and its properties.
 
     Attributes
     ----------
@@ -82,13 +82,13 @@ class Token:
     word : str
         Without accents and possessive, lower-cased.
     capital, opens, possessive : bool
-        Whether it begins with a capital letter, opens a sentence, had an ``'s``.
+        Whether it begins with a capital letter, opens a sentence, has an ``'s``.
     first, last, common : bool
-        Whether the census of 2020 has it as a first or as a family name, and as the first name of 5,000 people or more.
+        Whether it is a first name, a family name, the first name of 5,000 people or more, by the US census of 2020.
     ordinary : bool
-        Whether it is also an English word that people write with a small letter.
+        Whether it is also an English word that is written with a small letter.
     kept : bool
-        Whether it names something that identifies nobody: a weekday, a language, a country, a medicine.
+        Whether it names what identifies nobody: a weekday, a language, a country, a medicine.
     """
 
     start: int
@@ -105,13 +105,59 @@ class Token:
 
     @property
     def listed(self) -> bool:
-        """Return whether it is a first or a family name."""
+        """Whether it is a first or a family name."""
         return self.first or self.last
 
     @property
     def unknown(self) -> bool:
-        """Return whether no list has it."""
+        """Whether it is in no list."""
         return not (self.listed or self.ordinary or self.kept)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """A text and its words.
+
+    Attributes
+    ----------
+    written : str
+        The text, with straight apostrophes.
+    words : list of Token
+        Its words, in order.
+    cased : bool
+        Whether it has capital letters, not counting that of "I".
+    """
+
+    written: str
+    words: list[Token] = field(init=False, repr=False)
+    cased: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        words = tokens(self.written)
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "cased", any(word.capital and word.word != "i" for word in words))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, at: int) -> Token:
+        return self.words[at]
+
+    def before(self, at: int) -> str:
+        """Return the word before a word, "" for the first."""
+        return self.words[at - 1].word if at > 0 else ""
+
+    def after(self, at: int) -> str:
+        """Return the word after a word, "" for the last."""
+        return self.words[at + 1].word if at + 1 < len(self.words) else ""
+
+    def gap(self, at: int) -> str:
+        """Return what is written between a word and the next, "" for the last."""
+        return self.written[self.words[at].end : self.words[at + 1].start] if at + 1 < len(self.words) else ""
+
+    def until(self, at: int) -> str:
+        """Return what is written before a word."""
+        return self.written[: self.words[at].start]
 
 
 def tokens(text: str) -> list[Token]:
@@ -131,12 +177,12 @@ def _token(written: str, start: int, opens: bool, possessive: bool) -> Token:
     word = plain(written)
     first, last, common, ordinary, kept = _known(word)
     shouted = len(written) > 1 and (written.isupper() or (written[-1] == "s" and written[:-1].isupper()))
-    capital = written[0].isupper() and not (shouted and not listed_capitals(word))
+    capital = written[0].isupper() and not (shouted and not _is_name_in_capitals(word))
     return Token(start, start + len(written), word, capital, opens, possessive, first, last, common, ordinary, kept)
 
 
-def listed_capitals(word: str) -> bool:
-    """Return whether a word in capitals may be somebody's name: it is one, and no English word."""
+def _is_name_in_capitals(word: str) -> bool:
+    """Return whether a word in capitals may be somebody's name: a first name that is no English word."""
     return word in word_list("first_names") and word not in word_list("words") and len(word) > 3
 
 
@@ -166,7 +212,7 @@ _SHORTEST_STEM = 4
 
 
 def is_derived(word: str) -> bool:
-    """Return whether a word that no list has is made of one of the list: behaviors, relabel, peachy."""
+    """Return whether a word is derived from one of the list of words: behaviors, relabel, peachy."""
     stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
     stems += [f"{stem}e" for stem in stems]
     stems += [word.removeprefix(opening) for opening in _OPENINGS if word.startswith(opening)]

@@ -1,10 +1,10 @@
-"""Words that the rules are made of, chosen by hand."""
+"""Word sets of the rules, chosen by hand."""
 
 from __future__ import annotations
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Return the words that stand in a text between spaces."""
+    """Return the words of a text, split at spaces."""
     return frozenset(words.split())
 
 
@@ -37,7 +37,7 @@ SPOKEN = word_set(
     lolo oma opa nonna nonno mamaw papaw babcia stepmum stepmom mamaws sept hols fave res msgs pls thx tyre tyres
     """
 )
-"""Words of talk that lists of names hold as well, or that no list of words has."""
+"""Words of talk that are also in lists of names, or in no list."""
 
 ACRONYMS = word_set(
     """
@@ -49,7 +49,7 @@ ACRONYMS = word_set(
     url pdf jpg
     """
 )
-"""Words that are letters: spelled, they are no name."""
+"""Abbreviations that are spelled: they are no names."""
 
 NEARLY_ALWAYS_NAMES = word_set(
     """
@@ -61,7 +61,7 @@ NEARLY_ALWAYS_NAMES = word_set(
     benny carmine jacob nelly polly percy alma cecil oscar jill
     """
 )
-"""Names that dictionaries have as words too, but that are said as names."""
+"""Names that are also words in dictionaries, but are nearly always meant as names."""
 
 STATES = word_set(
     """
@@ -131,10 +131,10 @@ pinterest onlyfans doordash grubhub instacart airbnb ebay etsy ikea tesco lidl a
 dunkin wendy's wendys
 """
 KEPT = WEEKDAYS | STATES | frozenset(f"{_COUNTRIES} {_PEOPLES} {_THINGS}".split())
-"""What is written with a capital letter and identifies nobody: it stays."""
+"""Words with a capital letter that identify nobody: they are kept."""
 
 TITLES = word_set("mr mrs ms miss mister mx dr doctor prof professor")
-"""In front of nearly any word, they make it a name."""
+"""They make a name of nearly any word that follows."""
 CALLINGS = word_set(
     """
     pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt
@@ -145,7 +145,7 @@ CALLINGS = word_set(
     professor mullah
     """
 )
-"""In front of a name they belong to it; in front of other words they do not."""
+"""They belong to a name that follows, but are also said without one."""
 KIN = (
     "husband|wife|spouse|partner|fianc[eé]e?|boyfriend|girlfriend|ex|ex-husband|ex-wife|brother|sister|bro|sis|"
     "son|daughter|kid|baby|boy|girl|child|stepson|stepdaughter|stepdad|stepmom|stepfather|stepmother|mother|"
@@ -168,7 +168,7 @@ NEVER_NAMES = word_set(
     number name keeps kept used use
     """
 )
-"""Words that are no name even behind "my sister"."""
+"""Words that are no name even after "my sister"."""
 NAME_VERBS = word_set(
     """
     said says told tells asked asks called calls thinks thought wants wanted knows knew came comes went goes moved
@@ -180,14 +180,14 @@ NAME_VERBS = word_set(
     picked picks showed shows shouted
     """
 )
-"""What somebody with a name does: behind a capital that opens a sentence, it makes a name of it."""
+"""Verbs of people: after a capital that opens a sentence, they make a name of it."""
 SPEECH_VERBS = word_set(
     """
     said says told tells asked asks thinks thought wants wanted knew texted wrote cried laughed smiled yelled screamed
     died drove drank hugged believes believed apologized promised
     """
 )
-"""What only people do."""
+"""Verbs of which only people are the subject."""
 ABSTRACT = word_set(
     """
     hope faith grace joy charity patience destiny harmony love serenity trinity justice honor honesty summer autumn
@@ -200,14 +200,14 @@ ABSTRACT = word_set(
     ash sage basil rosemary fern laurel heath heather hazel aspen cedar maple willow chase drew
     """
 )
-"""First names that open sentences as ordinary words, too: they need what only people do, or must be known already."""
+"""First names that also open sentences as ordinary words: there they need a verb of people."""
 HOLIDAYS = word_set("christmas easter thanksgiving new memorial veterans labor valentine valentines")
 IS_VERBS = word_set(
     """
     is was has had does did would will wont won't can can't doesn't didn't isn't wasn't never always and just really
     """
 )
-"""What a name that is known already may be followed by."""
+"""Words that may follow a known name."""
 ROADS = word_set(
     """
     street st avenue ave road rd lane ln drive court ct boulevard blvd place terrace circle parkway pkwy highway hwy
@@ -229,7 +229,7 @@ HEADS = word_set(
     recovery construction credit trucking
     """
 )
-"""Kinds of houses, firms and streets, in front of which a name stands: Maple Grove Elementary."""
+"""Kinds of institutions, firms and streets that follow a name: Maple Grove Elementary."""
 WEAK_HEADS = word_set(
     """
     school high middle primary center centre institute foundation hall mall plaza station field base services park
@@ -240,7 +240,7 @@ WEAK_HEADS = word_set(
     south fork post feed meadows falls haven villa society council rehab care records studio studios agency
     """
 )
-"""Words that stand behind such names too, but behind many others."""
+"""Words that follow such names too, but also many other words."""
 VAGUE = word_set(
     """
     the a an my his her our your their this that these those some any same whole old new other another local public
@@ -263,13 +263,13 @@ VAGUE = word_set(
     wine
     """
 )
-"""Words in front of "school", "center" or "street" that name none of them."""
+"""Words before "school", "center" or "street" that do not name one."""
 DETERMINERS = word_set(
     """
     the a an any some no this that these those your my his her its our their of more less many few most each every
     very really so too such another other different kind sort type
     """
 )
-"""Words in front of a thing, not of a name."""
+"""Words before a noun, not before a name."""
 PRONOUNS = word_set("i to you we they he she it will can would could should might must don't didn't be not")
-"""Words in front of a verb, not of a name."""
+"""Words before a verb, not before a name."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import BEGIN, END
+from therapy_analytics.behaviours.encoder import CLS, SEP, model_input
 from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
 from therapy_analytics.language.cores import threads
 
@@ -114,10 +114,9 @@ def _vectors_from(words: Sequence[str]) -> Callable[[int], NDArray[np.float32]]:
     def read(begin: int) -> NDArray[np.float32]:
         first = max(0, begin - MARGIN)
         some = tokens[first : begin + CORE + MARGIN]
-        ids = [BEGIN, *(token for word in some for token in word), END]
-        given = {"pieces": np.array([ids], dtype=np.int64), "own": np.ones((1, len(ids)), dtype=np.float32)}
+        given = model_input([CLS, *(token for word in some for token in word), SEP])
         vectors = encoder.run([LOWER], given)[0][0]
-        ends = np.cumsum([len(word) for word in some])  # the last token of each word: BEGIN stands before the first
+        ends = np.cumsum([len(word) for word in some])  # the last token of each word: a mark stands before the first
         at = np.arange(begin, min(begin + CORE, len(words) - 1)) - first
         return np.asarray(np.hstack([vectors[ends[at]], vectors[ends[at] + 1]]), dtype=np.float32)
 

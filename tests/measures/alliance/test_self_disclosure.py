@@ -11,7 +11,7 @@ from tests.undefined import without_totals
 from therapy_analytics.behaviours.disclosure import load_disclosure
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.alliance.self_disclosure import courses, depths, first_person_affect, self_disclosure
 from therapy_analytics.session import Session, Turn
@@ -45,7 +45,7 @@ def test_session_values_are_means_over_turns_of_the_role(make) -> None:  # type:
     assert values["client_emotional_disclosure"] == pytest.approx(p[1::2, 0].mean())
     assert values["client_informational_disclosure"] == pytest.approx(p[1::2, 1].mean())
     assert values["therapist_emotional_disclosure"] == pytest.approx(p[::2, 0].mean())
-    words = load_disclosure().predict(turns_of([text for _, text in SAID])).words
+    words = load_disclosure().predict(turns_from_texts([text for _, text in SAID])).words
     assert values["client_words_disclosed_per_turn"] == pytest.approx(words[1::2].mean())
     # Three turns of the client: one a third; the slope from first to last is their difference
     assert values["client_emotional_disclosure_early"] == pytest.approx(p[1, 0])
@@ -81,7 +81,7 @@ def test_first_person_affect_that_a_reader_can_count(make) -> None:  # type: ign
 
 
 def test_depth_orders_intimate_and_casual_topics() -> None:
-    near, far, silent = depths(turns_of(["My brother killed himself and I blame myself.", CLOSED, "?!"]))
+    near, far, silent = depths(turns_from_texts(["My brother killed himself and I blame myself.", CLOSED, "?!"]))
     assert 1 >= near > 0 > far >= -1
     assert np.isnan(silent)
 
@@ -131,7 +131,9 @@ def _session(name: str, texts: list[str]) -> Session:
 
 
 def test_emotions_need_a_first_person_in_their_own_sentence() -> None:
-    assert first_person_affect(turns_of(["I went home today. Everyone was sad about it.", "sad", ""])).tolist() == [
+    assert first_person_affect(
+        turns_from_texts(["I went home today. Everyone was sad about it.", "sad", ""])
+    ).tolist() == [
         0,
         0,
         0,

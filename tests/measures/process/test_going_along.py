@@ -160,7 +160,7 @@ def test_presuppositions_are_taken_over_or_questioned(make, therapist: str, alon
 def test_a_claim_is_answered_before_the_client_goes_on(make) -> None:  # type: ignore[no-untyped-def]
     said = [("C", "a b"), ("O", "c"), ("T", "d"), ("C", "e"), ("C", "f"), ("T", ""), ("T", "g"), ("C", "h")]
     session = make(said)
-    assert replies_to(session, session.of("client")).tolist() == [2, -1, 6, -1]
+    assert replies_to(session, session.spoken_by("client")).tolist() == [2, -1, 6, -1]
 
 
 def test_undefined_without_turns_words_or_claims(make) -> None:  # type: ignore[no-untyped-def]

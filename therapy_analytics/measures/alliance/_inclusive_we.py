@@ -6,7 +6,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import slot
-from therapy_analytics.language.said import Ints, Marks, Said, said
+from therapy_analytics.language.word_sequence import Ints, Marks, WordSequence, word_sequence
 from therapy_analytics.session import THERAPIST
 
 _LET, _US, _SAY = frozenset({"let"}), frozenset({"us"}), frozenset({"say", "not", "put"})
@@ -23,7 +23,7 @@ def inclusive_we(session: AnnotatedSession) -> Marks:
     A therapist's we is taken as inclusive unless its neighbourhood names the client's people, a service, or everybody;
     a client's only where it goes with what the two of a session do or have together, and no such people are near.
     """
-    words = said(session)
+    words = word_sequence(session)
     at = np.flatnonzero(words.are(slot("alliance.plural_self")))
 
     def near(some: frozenset[str], back: int, ahead: int = -1) -> Marks:
@@ -43,9 +43,9 @@ def inclusive_we(session: AnnotatedSession) -> Marks:
     return found
 
 
-def _others(words: Said, at: Ints) -> Marks:
+def _others(words: WordSequence, at: Ints) -> Marks:
     """Return where people of one's own life, or what is done with them, are near."""
-    people = words.near(words.are(slot("alliance.own_people")), _ELSEWHERE, 8, of=words.turn_of, at=at)
+    people = words.near(words.are(slot("alliance.own_people")), _ELSEWHERE, 8, within=words.turn_of, at=at)
     third = words.near(words.are(slot("alliance.third_persons")), 8, 4, at=at)
     life = words.near(words.are(slot("alliance.own_life")), 4, 6, at=at)
     return people | third | life

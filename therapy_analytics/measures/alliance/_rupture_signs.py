@@ -57,7 +57,7 @@ def signs(session: AnnotatedSession) -> dict[str, Bools]:
 
 def candidates_among(session: AnnotatedSession) -> Bools:
     """Return the client's turns with words that come after a word of the therapist."""
-    return np.asarray(session.of("client") & (session.n_words > 0) & (last_of(session, "therapist") >= 0))
+    return np.asarray(session.spoken_by("client") & (session.n_words > 0) & (last_of(session, "therapist") >= 0))
 
 
 def prompts(session: AnnotatedSession) -> Ints:
@@ -74,7 +74,7 @@ def prompts(session: AnnotatedSession) -> Ints:
         The last therapist turn of five words or more before, at most three turns back.
     """
     at = np.arange(len(session))
-    heard = np.where(session.of("therapist") & (session.n_words >= _FEWEST_WORDS), at, -1)
+    heard = np.where(session.spoken_by("therapist") & (session.n_words >= _FEWEST_WORDS), at, -1)
     last = np.append(-1, np.maximum.accumulate(heard))[: len(session)]
     return np.where((at - last <= _REACH) & (last >= 0), last, -1)
 
@@ -87,7 +87,7 @@ def running_words(session: AnnotatedSession) -> Floats:
     float64 array (n_turns,)
         Mean over up to ten client turns before; nan under four, and for all other turns.
     """
-    turns = np.flatnonzero(session.of("client") & (session.n_words > 0))
+    turns = np.flatnonzero(session.spoken_by("client") & (session.n_words > 0))
     before = np.concatenate([[0], np.cumsum(session.n_words[turns])])
     k = np.arange(len(turns))
     first = np.maximum(k - _BASELINE_TURNS, 0)
@@ -112,7 +112,7 @@ def repair_windows(session: AnnotatedSession, hits: Bools) -> tuple[Ints, Ints]:
     which, turns : int64 arrays
         Up to three therapist turns for each candidate; those that only say "mm-hmm" are passed over.
     """
-    replies = np.flatnonzero(session.of("therapist") & (session.n_words > 0) & ~session.consists_of(_MINIMAL))
+    replies = np.flatnonzero(session.spoken_by("therapist") & (session.n_words > 0) & ~session.consists_of(_MINIMAL))
     at = np.flatnonzero(hits)
     places = np.searchsorted(replies, at)[:, None] + np.arange(REPAIRS_WITHIN)
     after = np.append(replies, len(session))[np.minimum(places, len(replies))]
@@ -154,7 +154,7 @@ def _suggestions(session: AnnotatedSession) -> Bools:
 
 def _questions(session: AnnotatedSession) -> Bools:
     """Return the therapist's questions; every turn where the run's coder does not code them."""
-    return session.decided("mi_question") if session.has("mi_question") else session.of("therapist")
+    return session.decided("mi_question") if session.has("mi_question") else session.spoken_by("therapist")
 
 
 def _open(session: AnnotatedSession) -> Bools:

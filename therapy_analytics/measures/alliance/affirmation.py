@@ -78,6 +78,6 @@ def affirmation(session: AnnotatedSession) -> dict[str, Value]:
     """
     values: dict[str, Value] = {}
     for name, (role, phrases, _, _) in _KINDS.items():
-        of = session.of(role) & (session.n_words > 0)
+        of = session.spoken_by(role) & (session.n_words > 0)
         values |= rate(name, turns_with(session, f"alliance.{phrases}", role), of)
     return values

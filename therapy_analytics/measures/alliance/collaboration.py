@@ -74,7 +74,7 @@ _PAGE: dict[str, Shown] = {
 
 @measure(columns=[column for kind in _KINDS for column in _columns(kind)], core=5, page=_PAGE)
 def collaboration(session: AnnotatedSession) -> dict[str, Value]:
-    """Count therapist turns that ask permission, offer a choice, leave the decision, check, or ask for the client's view.
+    """Count turns that ask permission, offer a choice, leave the decision, check, or ask for the client's view.
 
     High rates mean that the therapist shares the lead in words. In "Is it okay if I share an idea?", "It is up to
     you", "Fine" one of three turns asks permission, and one leaves the decision.
@@ -87,7 +87,7 @@ def collaboration(session: AnnotatedSession) -> dict[str, Value]:
     ----------
     This package's own. Construct: Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.).
     """
-    own = session.of("therapist") & (session.n_words > 0)
+    own = session.spoken_by("therapist") & (session.n_words > 0)
     values: dict[str, Value] = {}
     for kind in _KINDS:
         values |= rate(_name(kind), turns_with(session, f"alliance.{kind}", "therapist"), own)

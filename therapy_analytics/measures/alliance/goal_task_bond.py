@@ -48,7 +48,7 @@ def turn_scores(session: AnnotatedSession) -> Floats:
     """
     found = np.full((len(session), len(CONSTRUCTS)), nan)
     said = meanings(session)
-    has = (session.n_words >= FEWEST_WORDS) & (said.squares > 0) & (session.of("therapist") | session.of("client"))
+    has = (session.n_words >= FEWEST_WORDS) & (said.squares > 0) & ~session.spoken_by("other")
     if not has.any():
         return found
     contrast = load_contrast()
@@ -238,12 +238,12 @@ def goal_task_bond(session: AnnotatedSession) -> dict[str, Value]:
     scores = session.cached(turn_scores)
     has = ~np.isnan(scores[:, 0])
     places = np.linspace(0.0, 1.0, len(session)) if len(session) else np.zeros(0)
-    sides = [np.flatnonzero(has & session.of(role)) for role in _ROLES]
+    sides = [np.flatnonzero(has & session.spoken_by(role)) for role in _ROLES]
     own = [places[one] for one in sides], [scores[one] for one in sides]
     nearer, p = convergence(*own, lambda: session.generator(6))
     values: dict[str, Value] = {f"{name}_talk_turn": scores[:, i] for i, name in enumerate(CONSTRUCTS)}
     for role, turns in zip(_ROLES, sides, strict=True):
-        of = has & session.of(role)
+        of = has & session.spoken_by(role)
         steep = slopes(places[turns], scores[turns]) if len(turns) >= FEWEST_TURNS else np.full(len(CONSTRUCTS), nan)
         for i, construct in enumerate(CONSTRUCTS):
             name = f"{role}_{construct}_talk_rate"

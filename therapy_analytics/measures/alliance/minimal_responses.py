@@ -73,7 +73,7 @@ def minimal_responses(session: AnnotatedSession) -> dict[str, float]:
     ----------
     This package's own.
     """
-    minimal, of = session.consists_of(_MINIMAL), session.of("client") & (session.n_words > 0)
+    minimal, of = session.consists_of(_MINIMAL), session.spoken_by("client") & (session.n_words > 0)
     values: dict[str, float] = {}
     places, nowhere = _places(session), np.zeros(len(session), dtype=np.bool_)
     for place in _PLACES:
@@ -90,7 +90,7 @@ def _places(session: AnnotatedSession) -> dict[str, NDArray[np.bool_]]:
     found = {"first_third": third == 0, "last_third": third == 2}
     if session.has("mi_question", "mi_input"):
         asks, informs = session.decided("mi_question"), session.decided("mi_input")
-        neither = session.of("therapist") & (session.n_words > 0) & ~asks & ~informs
+        neither = session.spoken_by("therapist") & (session.n_words > 0) & ~asks & ~informs
         for place, before in (("after_question", asks), ("after_input", informs), ("otherwise", neither)):
             found[place] = np.append(False, before[:-1])[:n]
     return found

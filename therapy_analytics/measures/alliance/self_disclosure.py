@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.disclosure import KINDS, disclosed
-from therapy_analytics.behaviours.text_model import mean_vectors, stretches_of, turn_vectors
+from therapy_analytics.behaviours.text_model import mean_vectors, session_segments, turn_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.stretches import Stretches, stretches, turns_of
+from therapy_analytics.language.segments import Segments, segments, turns_from_texts
 from therapy_analytics.measures import Column, mean_column, measure, rate_columns
 from therapy_analytics.measures._base import OnPage, Shown, Value, counted_rate
 from therapy_analytics.measures._intervals import WORD_CORRELATION
@@ -232,11 +232,11 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
     Altman, I., & Taylor, D. A. (1973). Social penetration: The development of interpersonal relationships.
     """
     found, depth = disclosed(session), depths(session.turns, turn_vectors(session))
-    affect = first_person_affect(session.turns, stretches_of(session).parts)
+    affect = first_person_affect(session.turns, session_segments(session).segments)
     values: dict[str, Value] = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True))
     values[_DEPTH] = depth
     for role in _ROLES:
-        of = session.of(role) & (session.n_words > 0)
+        of = session.spoken_by(role) & (session.n_words > 0)
         for kind, series in zip(KINDS, found.turns.T, strict=True):
             values[f"{role}_{kind}_disclosure"] = mean_column(series[of])
         values[f"{role}_words_disclosed_per_turn"] = mean_column(found.words[of])
@@ -246,7 +246,7 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
         k, n = float(affect[of].sum()), float(session.n_words[of].sum())
         name = f"{role}_first_person_affect_per_100_words"
         values |= counted_rate(name, k, n, per=100, correlation=WORD_CORRELATION)
-    client = session.of("client") & (session.n_words > 0)
+    client = session.spoken_by("client") & (session.n_words > 0)
     for kind, course in zip(KINDS, courses(found.turns[client]).tolist(), strict=True):
         for part, value in zip((*_THIRDS, "slope"), course, strict=True):
             values[f"client_{kind}_disclosure_{part}"] = value
@@ -292,7 +292,7 @@ def depths(turns: TurnArrays, vectors: Floats | None = None) -> Floats:
 
     Examples
     --------
-    >>> told, chatted, silent = depths(turns_of(["I miss my dead brother.", "The shop opens at nine.", ""]))
+    >>> told, chatted, silent = depths(turns_from_texts(["I miss my dead brother.", "The shop opens at nine.", ""]))
     >>> bool(told > 0 > chatted), bool(np.isnan(silent))
     (True, True)
     """
@@ -304,29 +304,29 @@ def depths(turns: TurnArrays, vectors: Floats | None = None) -> Floats:
 
 @functools.cache
 def _axis() -> Floats:
-    intimate, casual = (mean_vectors(turns_of(seeds)).mean(axis=0) for seeds in (INTIMATE, CASUAL))
+    intimate, casual = (mean_vectors(turns_from_texts(seeds)).mean(axis=0) for seeds in (INTIMATE, CASUAL))
     line = intimate - casual
     return np.asarray(line / np.sqrt((line * line).sum()))
 
 
-def first_person_affect(turns: TurnArrays, cut: Stretches | None = None) -> NDArray[np.int64]:
+def first_person_affect(turns: TurnArrays, cut: Segments | None = None) -> NDArray[np.int64]:
     """Return how many emotion words of each turn stand in a sentence with I, me or my, (n_turns,).
 
     Parameters
     ----------
     turns : TurnArrays
         The turns.
-    cut : Stretches, optional
+    cut : Segments, optional
         Their sentences, where these are known.
 
     Examples
     --------
     Sad and afraid stand with I or my, happy does not:
 
-    >>> first_person_affect(turns_of(["I was sad today and my dog was afraid. They were all happy."])).tolist()
+    >>> first_person_affect(turns_from_texts(["I was sad today and my dog was afraid. They were all happy."])).tolist()
     [2]
     """
-    cut = stretches(turns) if cut is None else cut
+    cut = segments(turns) if cut is None else cut
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
     types = np.array(list(map(_kinds, turns.tokens.norm)), dtype=np.bool_).reshape(-1, 2)
     kinds = types[turns.tokens.ids[begin:end]]

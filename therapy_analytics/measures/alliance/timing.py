@@ -84,7 +84,7 @@ def timing(session: AnnotatedSession) -> dict[str, float]:
     gaps = _gaps(session)
     values: dict[str, float] = {}
     for role in _ROLES:
-        own = gaps[session.of(role) & ~np.isnan(gaps)]
+        own = gaps[session.spoken_by(role) & ~np.isnan(gaps)]
         silent = own[own >= 0]
         values[f"{role}_response_gap_s"] = float(np.median(silent)) if len(silent) else float("nan")
         for name, k in (("long_gap", own > LONG_S), ("overlap", own < 0)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Marks, said
+from therapy_analytics.language.word_sequence import Marks, word_sequence
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value, counted_rate
 from therapy_analytics.measures._intervals import WORD_CORRELATION
@@ -147,7 +147,7 @@ def togetherness(session: AnnotatedSession) -> dict[str, Value]:
     Machine learning and natural language processing in psychotherapy research: Alliance as
     example use case. Journal of Counseling Psychology, 67, 438-448.
     """
-    therapist, client = (session.of(role) & (session.n_words > 0) for role in ("therapist", "client"))
+    therapist, client = (session.spoken_by(role) & (session.n_words > 0) for role in ("therapist", "client"))
     agrees = session.opens_with(_AGREES)
     values: dict[str, Value] = {
         **rate("therapist_agreement_opener_rate", agrees, therapist),
@@ -155,7 +155,7 @@ def togetherness(session: AnnotatedSession) -> dict[str, Value]:
         **rate("client_elaborated_agreement_rate", _agrees_and_adds(session), client),
         **rate("client_minimal_response_rate", session.consists_of(_MINIMAL), client),
     }
-    inclusive = np.bincount(said(session).turn_of[inclusive_we(session)], minlength=len(session))
+    inclusive = np.bincount(word_sequence(session).turn_of[inclusive_we(session)], minlength=len(session))
     we, i = session.count(_WE), session.count(_I)
     for name, own, of in (
         ("therapist_i", i, therapist),
@@ -171,7 +171,7 @@ def togetherness(session: AnnotatedSession) -> dict[str, Value]:
 
 def _agrees_and_adds(session: AnnotatedSession) -> Marks:
     """Return which turns open with agreement, are not taken back at once, and hold words of their own."""
-    words = said(session)
+    words = word_sequence(session)
     but = np.flatnonzero(words.are(_TAKES_BACK))
     turns = words.turn_of[but]
     back = np.zeros(len(session), dtype=np.bool_)

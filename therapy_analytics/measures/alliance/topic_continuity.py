@@ -52,8 +52,8 @@ def topic_continuity(session: AnnotatedSession) -> dict[str, float]:
     This package's own.
     """
     long = session.n_words >= FEWEST_WORDS
-    client = np.flatnonzero(session.of("client") & long)
-    therapist = np.flatnonzero(session.of("therapist") & long)
+    client = np.flatnonzero(session.spoken_by("client") & long)
+    therapist = np.flatnonzero(session.spoken_by("therapist") & long)
     last = np.searchsorted(client, therapist) - 1
     near = (last >= 0) & (therapist - client[last] <= _LAST) if len(client) else np.zeros(len(therapist), np.bool_)
     therapist, last = therapist[near], last[near]

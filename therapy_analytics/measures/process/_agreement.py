@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.distortions import BALANCED, VOICED, distorted
 from therapy_analytics.behaviours.going_along import KINDS, GoingAlong, WentAlong, load_going_along
-from therapy_analytics.behaviours.text_model import stretches_of
+from therapy_analytics.behaviours.text_model import session_segments
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.language.said import said
+from therapy_analytics.language.word_sequence import word_sequence
 from therapy_analytics.measures._turns import last_of, next_of
 
 Bools = NDArray[np.bool_]
@@ -42,8 +42,8 @@ def model_says(session: AnnotatedSession) -> WentAlong:
 
 def says(session: AnnotatedSession, model: GoingAlong) -> WentAlong:
     """Return what a model says of the therapist's turns."""
-    own = session.of("therapist")
-    found = model.of_stretches(stretches_of(session))
+    own = session.spoken_by("therapist")
+    found = model.of_segments(session_segments(session))
     return WentAlong(np.where(own[:, None], found.turns, np.nan), np.where(own, found.praises, 0))
 
 
@@ -54,7 +54,7 @@ def likely(session: AnnotatedSession, kind: str) -> Floats:
 
 def therapist_turns(session: AnnotatedSession) -> Bools:
     """Return the therapist's turns with words, bool (n_turns,)."""
-    return np.asarray(session.of("therapist") & (session.n_words > 0))
+    return np.asarray(session.spoken_by("therapist") & (session.n_words > 0))
 
 
 def answers(session: AnnotatedSession) -> Bools:
@@ -96,7 +96,7 @@ def untested_claims(session: AnnotatedSession) -> Bools:
     least = np.where(session.count(_ABSOLUTES) > 0, WITH_ABSOLUTE, BALANCED)
     thought = (np.nan_to_num(found.any) >= least) | (np.nan_to_num(found.beliefs) >= VOICED).any(axis=1)
     claims = turns_with(session, "going_along.claims", "client")
-    return np.asarray((thought | claims) & session.of("client") & (session.n_words > 0))
+    return np.asarray((thought | claims) & session.spoken_by("client") & (session.n_words > 0))
 
 
 def replies_to(session: AnnotatedSession, turns: Bools) -> Ints:
@@ -128,14 +128,14 @@ def _therapist(session: AnnotatedSession, meaning: str, *, first: int | None = N
 
 def _asks(session: AnnotatedSession) -> Bools:
     """Return the turns with a sentence that is closed by a question mark, or coded as a question."""
-    words = said(session)
+    words = word_sequence(session)
     found = np.bincount(words.turn_of, words.asks, len(session)) > 0
     return np.asarray(found | session.decided("mi_question")) if session.has("mi_question") else found
 
 
 def _ends_asking(session: AnnotatedSession) -> Bools:
     """Return the turns whose last sentence is closed by a question mark."""
-    words = said(session)
+    words = word_sequence(session)
     last = np.append(np.diff(words.turn_of) > 0, True)[: len(words.turn_of)]
     found = np.zeros(len(session), dtype=np.bool_)
     found[words.turn_of[last & words.asks]] = True

@@ -11,7 +11,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.language.said import Ints, Marks
+from therapy_analytics.language.word_sequence import Ints, Marks
 from therapy_analytics.measures.process._word_meanings import Floats
 
 WITHIN = 3
@@ -119,13 +119,13 @@ def moves(session: AnnotatedSession) -> dict[str, Marks]:
 
 def _decided(session: AnnotatedSession, *codes: str) -> Marks:
     given = [session.decided(code) for code in codes if session.has(code)]
-    own = session.of("therapist")
+    own = session.spoken_by("therapist")
     return np.asarray(np.any(given, axis=0) & own if given else np.zeros(len(session), dtype=np.bool_))
 
 
 def _after(session: AnnotatedSession, turns: Ints) -> Ints:
     """Return the therapist's next turns that say something, -1 where there are no more: (n, WITHIN)."""
-    says = session.of("therapist") & (session.n_words > 0) & ~session.consists_of(_MINIMAL)
+    says = session.spoken_by("therapist") & (session.n_words > 0) & ~session.consists_of(_MINIMAL)
     places = np.append(np.flatnonzero(says), np.full(WITHIN, -1))
     begins = np.searchsorted(places[: len(places) - WITHIN], turns, side="right")
     after = places[begins[:, None] + np.arange(WITHIN)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said, said
+from therapy_analytics.language.word_sequence import Ints, Marks, WordSequence, word_sequence
 from therapy_analytics.measures.process._word_meanings import Floats, WordMeanings, word_meanings
 
 _VERBS = frozenset({
@@ -85,12 +85,14 @@ class Attributions:
 
 def attributions_of(session: AnnotatedSession) -> Attributions:
     """Return the attributions of a session, in order (to be asked for by `AnnotatedSession.cached`)."""
-    words = said(session)
+    words = word_sequence(session)
     verbs = np.flatnonzero(_verbs(session))
     if not len(verbs):
         return Attributions(verbs, np.zeros((0, len(FEATURES))))
     meanings, turns = session.cached(word_meanings), words.turn_of[verbs]
-    spoken = [np.flatnonzero(session.of(role)[words.turn_of] & meanings.content) for role in ("client", "therapist")]
+    spoken = [
+        np.flatnonzero(session.spoken_by(role)[words.turn_of] & meanings.content) for role in ("client", "therapist")
+    ]
     before = [np.searchsorted(words.turn_of[some], turns) for some in spoken]
     features = np.full((len(verbs), len(FEATURES)), np.nan)
     places = _places(session, meanings)
@@ -105,8 +107,8 @@ def attributions_of(session: AnnotatedSession) -> Attributions:
 
 def _verbs(session: AnnotatedSession) -> Marks:
     """Return the verbs of saying of which "you" is the subject, among the therapist's words."""
-    words = said(session)
-    therapist = session.of("therapist")[words.turn_of]
+    words = word_sequence(session)
+    therapist = session.spoken_by("therapist")[words.turn_of]
     you, between = words.are(frozenset({"you"})), words.are(_BETWEEN)
     verb = words.are(_VERBS)
     going_on = words.are(_GOING_ON) & _shifted(words, words.are(frozenset({"were"})))
@@ -120,19 +122,19 @@ def _verbs(session: AnnotatedSession) -> Marks:
     return np.asarray(found & therapist & ~_to_others(words) & ~_bare(words))
 
 
-def _shifted(words: Said, marks: Marks) -> Marks:
+def _shifted(words: WordSequence, marks: Marks) -> Marks:
     """Return which words come right after a marked one in their sentence."""
     return np.append(False, marks[:-1])[: len(marks)] & words.goes_on
 
 
-def _ahead(words: Said, marks: Marks, by: int = 1) -> Marks:
+def _ahead(words: WordSequence, marks: Marks, by: int = 1) -> Marks:
     """Return which words stand so many words before a marked one in their sentence."""
     found = np.zeros(len(marks), dtype=np.bool_)
     found[:-by] = marks[by:] & (words.sentence_of[by:] == words.sentence_of[:-by])
     return found
 
 
-def _to_others(words: Said) -> Marks:
+def _to_others(words: WordSequence) -> Marks:
     """Return which verbs go on to others: "told him", "talked to your wife", "said to her"."""
     us = words.are(_US)
     to_others = _ahead(words, words.are(_TO)) & ~_ahead(words, us, 2)
@@ -140,7 +142,7 @@ def _to_others(words: Said) -> Marks:
     return np.asarray(to_others | told)
 
 
-def _bare(words: Said) -> Marks:
+def _bare(words: WordSequence) -> Marks:
     """Return verbs that need a partner and have none: "brought" without "up", "pointed" without "out"."""
     partners = _ahead(words, words.are(frozenset({"up", "out"}))) | _ahead(words, words.are(frozenset({"up"})), 2)
     return np.asarray(words.are(frozenset({"brought", "pointed"})) & ~partners)
@@ -169,7 +171,7 @@ def _is_gerund(word: str) -> bool:
     return word.endswith("ing")
 
 
-def _contents(words: Said, places: _Places, verb: int) -> list[Ints]:
+def _contents(words: WordSequence, places: _Places, verb: int) -> list[Ints]:
     """Return the content words of what may be attributed: after the verb, and before it ("..., as you said")."""
     low, high = np.searchsorted(words.sentence_of, words.sentence_of[verb] + np.arange(2))
     if _of_another_day(words, slice(low, high)):
@@ -199,7 +201,7 @@ def _pauses(session: AnnotatedSession) -> Marks:
     return np.asarray(signs[verbal])
 
 
-def _of_another_day(words: Said, part: slice) -> bool:
+def _of_another_day(words: WordSequence, part: slice) -> bool:
     last = words.are(_LAST)[part]
     day = words.are(_BEFORE_TODAY)[part]
     return bool(words.are(_ELSEWHERE)[part].any() or (last[:-1] & day[1:]).any())

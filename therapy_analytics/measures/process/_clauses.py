@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said, bounds, said_fluently
+from therapy_analytics.language.word_sequence import Ints, Marks, WordSequence, bounds, fluent_words
 from therapy_analytics.measures.process._feeling_words import families
 
 Bools = NDArray[np.bool_]
@@ -21,13 +21,13 @@ class Clauses:
 
     Attributes
     ----------
-    words : Said
+    words : WordSequence
         Without fillers and doubled words.
     sentence, clause : int64 array (2, n_words)
         Where the sentence, and the clause, of each word begins and ends.
     """
 
-    words: Said
+    words: WordSequence
     sentence: Ints
     clause: Ints
 
@@ -60,7 +60,7 @@ def clauses(session: AnnotatedSession) -> Clauses:
 
 
 def _clauses(session: AnnotatedSession) -> Clauses:
-    words = said_fluently(session)
+    words = fluent_words(session)
     clause: Ints = np.cumsum(~words.goes_on | words.are(families().slots["breaks"]), dtype=np.int64)
     return Clauses(words, bounds(words.sentence_of), bounds(clause))
 

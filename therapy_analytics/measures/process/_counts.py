@@ -41,7 +41,7 @@ def advised(session: AnnotatedSession) -> tuple[Bools, Bools]:
         brings, inputs = given(session, ("mi_input",))
         solves = inputs & (solves | (session.count(_CUES) > 0))
         likely = brings
-    known = session.of("therapist") & ~np.isnan(likely) & (session.n_words > 0)
+    known = session.spoken_by("therapist") & ~np.isnan(likely) & (session.n_words > 0)
     return np.asarray(solves & known), np.asarray(known)
 
 
@@ -54,7 +54,7 @@ def replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
 
 
 def _replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
-    client = np.flatnonzero(session.of("client") & (session.n_words > 0))
+    client = np.flatnonzero(session.spoken_by("client") & (session.n_words > 0))
     answer = next_of(session, "therapist")[client]
     answered = answer >= 0
     client, answer = client[answered], answer[answered]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, said_fluently
 from therapy_analytics.language.tokens import spans
+from therapy_analytics.language.word_sequence import Ints, fluent_words
 from therapy_analytics.measures._rows import row_column
 from therapy_analytics.measures.process._feeling_words import families
 from therapy_analytics.measures.process._feelings_expressed import WITHIN, NamedFeelings, named_feelings
@@ -52,7 +52,7 @@ def feeling_rows(session: AnnotatedSession) -> Mapping[str, NDArray[np.generic]]
 
 def _places(session: AnnotatedSession, found: NamedFeelings) -> Ints:
     """Return where each feeling stands in its turn's text, (n, 2): the tokeniser keeps no places and is asked again."""
-    token, first = said_fluently(session).token, session.turns.offsets - session.turns.offsets[0]
+    token, first = fluent_words(session).token, session.turns.offsets - session.turns.offsets[0]
     begin, end = (token[at] - first[found.turn] for at in (found.at, found.end - 1))
     turns = found.turn.tolist()
     at = {turn: spans(session.session.turns[turn].text) for turn in set(turns)}

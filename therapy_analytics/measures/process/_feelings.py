@@ -12,7 +12,7 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said
+from therapy_analytics.language.word_sequence import Ints, Marks, WordSequence
 from therapy_analytics.measures.process._clauses import Bools, Clauses, Floats, clauses
 from therapy_analytics.measures.process._feeling_words import (
     DEGREES,
@@ -107,7 +107,7 @@ class Mentions:
 
 
 def stated(session: AnnotatedSession) -> Marks:
-    """Return which words of `said_fluently` are neither denied nor supposed nor said of another, bool (n_words,)."""
+    """Return which words of `fluent_words` are neither denied nor supposed nor said of another, bool (n_words,)."""
     return session.cached(_stated)
 
 
@@ -140,7 +140,7 @@ def _mentions(session: AnnotatedSession) -> Mentions:
     whose = _whose_is(row, before[at], at + length - 1)
     family = np.where(denied, families().denied[family], family)
     real = (family >= 0) & ~(sign & denied) & ~unreal
-    client = session.of("client")[words.turn_of[at]] & real & (whose != _THIRD)
+    client = session.spoken_by("client")[words.turn_of[at]] & real & (whose != _THIRD)
     named = therapist[at] & real & _is_named(row, at, whose) & ~_asked(row)[at] & ~sign
     step = _STEP * (row.before("stronger", 3).astype(np.float64) - row.before("weaker", 4))[at]
     size = np.where(sign, nan, np.where(denied, DEGREES["weak"], degree + step))
@@ -159,7 +159,7 @@ def _whose_is(row: Clauses, before: Ints, end: Ints) -> Ints:
     return np.where(row.next(_YOU_ALONE)[end] & (whose != _SELF), _YOU, whose)
 
 
-def _found(words: Said) -> list[tuple[int, int, int, float]]:
+def _found(words: WordSequence) -> list[tuple[int, int, int, float]]:
     """Return begin, length, family and degree of all entries in a row of words; idioms hide the words in them."""
     types, ids, goes_on = tuple(words.index), words.ids.tolist(), words.goes_on.tolist()
     begins, single = _begin_idioms(words), words.types(names_a_feeling)[words.ids]
@@ -174,7 +174,7 @@ def _found(words: Said) -> list[tuple[int, int, int, float]]:
     return found
 
 
-def _begin_idioms(words: Said) -> Marks:
+def _begin_idioms(words: WordSequence) -> Marks:
     """Return which words begin what may be an idiom, by their two or three words, within the sentence."""
     begins = np.zeros(len(words.ids), dtype=np.bool_)
     keys: dict[int, list[int]] = {2: [], 3: []}
@@ -185,7 +185,7 @@ def _begin_idioms(words: Said) -> Marks:
     return begins
 
 
-def _that_begin(words: Said, keys: Ints, size: int) -> Ints:
+def _that_begin(words: WordSequence, keys: Ints, size: int) -> Ints:
     """Return the words at which, within the sentence, so many words stand that are among these keys, see `_keys`."""
     n = len(words.index)
     first = np.zeros(n, dtype=np.bool_)

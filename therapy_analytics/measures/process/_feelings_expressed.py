@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, said_fluently
+from therapy_analytics.language.word_sequence import Ints, fluent_words
 from therapy_analytics.measures.process._clauses import Bools, Floats
 from therapy_analytics.measures.process._feeling_words import families, names_a_feeling
 from therapy_analytics.measures.process._feelings import Mentions, mentions, stated
@@ -32,7 +32,7 @@ class NamedFeelings:
     turn : int64 array (n,)
         The therapist's turn.
     at, end : int64 array (n,)
-        The word of `said_fluently` at which each begins, and the word after it.
+        The word of `fluent_words` at which each begins, and the word after it.
     family : int64 array (n,)
         Its family; of a word of several the one that the client expressed last.
     said : int64 array (n,)
@@ -70,7 +70,7 @@ def named_feelings(session: AnnotatedSession) -> NamedFeelings:
 
 def _named(session: AnnotatedSession) -> NamedFeelings:
     found = mentions(session)
-    spoken = session.of("client") & (session.n_words > 0)
+    spoken = session.spoken_by("client") & (session.n_words > 0)
     after = np.logical_or.accumulate(spoken)[found.turn] if len(session) else spoken[found.turn]
     which = np.flatnonzero(found.named & after)
     if not len(which):
@@ -137,14 +137,14 @@ def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Fl
 def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, client: Ints) -> Ints:
     """Return the last of the client's turns just before with a word near in meaning that is of no family, or -1."""
     names = tuple(dict.fromkeys(found.word[i] for i in which.tolist() if found.word[i]))
-    said = said_fluently(session)
+    said = fluent_words(session)
     c = np.searchsorted(client, found.turn[which])
     place = np.searchsorted(client, said.turn_of)
     asked = np.zeros(len(client) + 1, dtype=np.int64)
     np.add.at(asked, np.maximum(c - WITHIN, 0), 1)
     np.add.at(asked, c, -1)
     free = said.types(_is_long) & ~said.types(names_a_feeling)
-    own = session.of("client")[said.turn_of] & free[said.ids] & stated(session)
+    own = session.spoken_by("client")[said.turn_of] & free[said.ids] & stated(session)
     at = np.flatnonzero(own & (np.cumsum(asked)[np.minimum(place, len(client))] > 0))
     if not len(at) or not names:
         return np.full(len(which), -1, dtype=np.int64)
@@ -161,6 +161,6 @@ def _is_long(word: str) -> bool:
 
 def _alike(session: AnnotatedSession, words: tuple[str, ...], others: Ints) -> Floats:
     """Return the cosines of words with others, by their numbers, (n_words, n_others); 0 where one has no vector."""
-    index, vectors = said_fluently(session).index, directions(session)
+    index, vectors = fluent_words(session).index, directions(session)
     rows = [index[word] if word else len(index) for word in words]
     return np.asarray(vectors[rows] @ vectors[others].T)

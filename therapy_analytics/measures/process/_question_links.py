@@ -9,7 +9,7 @@ import numpy as np
 from therapy_analytics.behaviours.text_model import turn_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.embeddings import DIMENSIONS
-from therapy_analytics.language.integers import consecutive, distinct, occurring
+from therapy_analytics.language.integers import consecutive, distinct
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.process._questions import Bools, Floats, Ints, questions
@@ -60,7 +60,7 @@ def links(session: AnnotatedSession) -> QuestionLinks:
 
 def links_to(session: AnnotatedSession, answered: Ints | None = None) -> QuestionLinks:
     """Return the same with other turns of the client in place of the last ones, for a null distribution."""
-    client = np.flatnonzero(session.of("client") & (session.n_words > 0))
+    client = np.flatnonzero(session.spoken_by("client") & (session.n_words > 0))
     asked = np.flatnonzero(np.bincount(questions(session).turn_of))
     before = last_of(session, "client")[asked]
     asked, before = asked[before >= 0], before[before >= 0]
@@ -107,7 +107,7 @@ def runs(session: AnnotatedSession, turns: Ints) -> Ints:
     turns : int64 array (n,)
         Some of the therapist's turns, in order.
     """
-    speaks = session.of("therapist") & (session.n_words > 0) & ~session.consists_of(_CONVERSATION)
+    speaks = session.spoken_by("therapist") & (session.n_words > 0) & ~session.consists_of(_CONVERSATION)
     speaks[turns] = True
     place = np.cumsum(speaks)[turns]
     run = np.cumsum(np.append(True, np.diff(place) > 1)[: len(turns)])
@@ -188,7 +188,7 @@ def _pairs(session: AnnotatedSession, turns: TurnArrays, owner: Ints) -> _Stems:
     stem = stems[turns.tokens.ids[int(turns.offsets[0]) : int(turns.offsets[-1])]]
     row, width = np.repeat(owner, np.diff(turns.offsets)), int(stems.max(initial=0)) + 1
     says = stem >= 0
-    pairs = occurring(row[says] * width + stem[says])
+    pairs = np.unique(row[says] * width + stem[says])
     turn_of = pairs // width
     return _Stems(turn_of, pairs - turn_of * width)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.hierarchy import FEWEST_WORDS, sentences_of
+from therapy_analytics.behaviours.hierarchy import FEWEST_WORDS
 from therapy_analytics.behaviours.text_model import Texts, read_texts
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.integers import distinct
@@ -79,9 +79,9 @@ def questions(session: AnnotatedSession) -> Questions:
 def asking(session: AnnotatedSession) -> Bools:
     """Return which therapist turns ask: by the run's coder, or where it does not say, those with a question mark."""
     if session.has("mi_question"):
-        return session.decided("mi_question") & session.of("therapist")
+        return session.decided("mi_question") & session.spoken_by("therapist")
     marked = np.bincount(_turn_of(session.turns), marks_of(session.turns)["?"], len(session)) > 0
-    return np.asarray(marked & session.of("therapist"))
+    return np.asarray(marked & session.spoken_by("therapist"))
 
 
 def mean_by_turn(session: AnnotatedSession, values: Floats) -> Floats:
@@ -126,7 +126,7 @@ def per_question(turns: TurnArrays, marks: Bools) -> Ints:
 def _questions(session: AnnotatedSession) -> Questions:
     turns = session.turns
     turn_of, word = _turn_of(turns), turns.tokens.word_start[int(turns.offsets[0]) : int(turns.offsets[-1])]
-    sentence, words = sentences_of(turns, turn_of), marks_of(turns)
+    sentence, words = turns.sentence_of, marks_of(turns)
     marked = np.bincount(sentence, words["?"])[sentence] > 0 if len(sentence) else np.zeros(0, np.bool_)
     asks = asking(session)
     unmarked = asks & ~(np.bincount(turn_of, marked, len(session)) > 0)

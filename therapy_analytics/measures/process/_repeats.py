@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said, said
+from therapy_analytics.language.word_sequence import Ints, Marks, WordSequence, word_sequence
 from therapy_analytics.measures.process._word_meanings import Floats, rarity_of_words, units_of_words
 
 ADVISES = ("bolt_problem_solving", "bolt_planning", "mi_input")
@@ -46,9 +46,11 @@ def advice_of(session: AnnotatedSession) -> Advice:
 
 
 def _advice(session: AnnotatedSession) -> Advice:
-    given = np.any([session.decided(code) for code in ADVISES if session.has(code)] or [session.of("other")], axis=0)
-    words, rarity = said(session), rarity_of_words(session)
-    place, sentence = _content_of(words, rarity, given & session.of("therapist"))
+    given = np.any(
+        [session.decided(code) for code in ADVISES if session.has(code)] or [session.spoken_by("other")], axis=0
+    )
+    words, rarity = word_sequence(session), rarity_of_words(session)
+    place, sentence = _content_of(words, rarity, given & session.spoken_by("therapist"))
     # Sentences of enough words, numbered anew
     begins = np.flatnonzero(np.diff(sentence, prepend=-1))
     size = np.diff(np.append(begins, len(sentence)))
@@ -58,7 +60,7 @@ def _advice(session: AnnotatedSession) -> Advice:
     return Advice(turns, repeats(session, words.ids[place[np.repeat(kept, size)]], rows, turns))
 
 
-def _content_of(words: Said, rarity: Floats, turns: Marks) -> tuple[Ints, Ints]:
+def _content_of(words: WordSequence, rarity: Floats, turns: Marks) -> tuple[Ints, Ints]:
     """Return content words of statements of these turns, and their sentences; questions are no advice given."""
     place = np.flatnonzero(turns[words.turn_of] & (rarity[words.ids] > 0) & ~words.asks)
     # Speech recognisers write no full stops: a long sentence is cut into segments of 30 words
@@ -111,8 +113,8 @@ def openings(session: AnnotatedSession) -> tuple[Ints, Ints]:
     A frame is the first three words behind words of assent; turns without three have none. A contraction is two words
     ("it's", "it is" alike).
     """
-    words = said(session)
-    own = np.flatnonzero(session.of("therapist")[words.turn_of])
+    words = word_sequence(session)
+    own = np.flatnonzero(session.spoken_by("therapist")[words.turn_of])
     lead = words.are(_LEAD)[own]
     turn = words.turn_of[own]
     # Whether a word stands behind nothing but words of assent

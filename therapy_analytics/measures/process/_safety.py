@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.text_model import stretches_of
+from therapy_analytics.behaviours.text_model import session_segments
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.meanings import cosines, meanings
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.language.said import said
+from therapy_analytics.language.word_sequence import word_sequence
 from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.alliance._rupture_signs import repair_windows
 from therapy_analytics.session import Role
@@ -161,7 +161,7 @@ def _sentences(session: AnnotatedSession) -> tuple[AnnotatedSession, Ints]:
     """Return the session with each sentence (or window of words) as a turn, and whose turn each was."""
 
     def cut(one: AnnotatedSession) -> tuple[AnnotatedSession, Ints]:
-        parts = stretches_of(one).parts
+        parts = session_segments(one).segments
         return replace(one, turns=parts.turns, probabilities={}, decisions={}, unsure={}), parts.turn_of
 
     return session.cached(cut, key=_sentences)
@@ -191,7 +191,7 @@ def _asked_by_sentence(session: AnnotatedSession, meaning: str) -> tuple[Bools, 
 def _asking(session: AnnotatedSession) -> tuple[Bools, Bools]:
     """Return which sentences ask, and which are the last of their turn to do so; all of a turn without any signs."""
     cut, of = _sentences(session)
-    words = said(cut)
+    words = word_sequence(cut)
     marked = np.bincount(words.turn_of, words.asks, minlength=len(cut)) > 0
     tokens, offsets = session.turns.tokens, session.turns.offsets
     ends = np.append(0, np.cumsum(tokens.sentence_end))
@@ -216,7 +216,7 @@ def _answers(session: AnnotatedSession) -> tuple[Ints, Bools, Bools]:
     if not direct.any():
         return strength, refused, questioned
     before = last_of(session, "therapist")
-    of = session.of("client") & (before >= 0) & (np.arange(n) - before <= _REACH)
+    of = session.spoken_by("client") & (before >= 0) & (np.arange(n) - before <= _REACH)
     yes, half, mind, no = session.cached(_replying).T
     every, final = of & direct[before].transpose(2, 1, 0)
     for asked, last, kind in zip(every, final, _QUESTIONS.values(), strict=False):

@@ -10,7 +10,7 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.phrases import slot
-from therapy_analytics.language.said import Ints, Marks, bounds, said_fluently
+from therapy_analytics.language.word_sequence import Ints, Marks, bounds, fluent_words
 from therapy_analytics.measures.process._clauses import Bools, Clauses, clauses
 from therapy_analytics.measures.process._word_meanings import directions
 
@@ -122,7 +122,7 @@ def _sentences(row: Clauses) -> Ints:
 
 def _subjects(session: AnnotatedSession, row: Clauses) -> Marks:
     """Return where the therapist speaks of you as the subject of a statement."""
-    you = row.are(_YOU) & session.of("therapist")[row.words.turn_of]
+    you = row.are(_YOU) & session.spoken_by("therapist")[row.words.turn_of]
     aside = row.next(_FILLING) & ~row.next(_AFTER_KNOW, 2)
     followed = np.append(row.words.goes_on[1:], False)[: len(you)]
     return np.asarray(you & followed & ~aside & ~row.near(row.are(_AUXILIARIES), 1) & ~row.near(row.are(_OPEN), 5))
@@ -133,7 +133,7 @@ def ascribed(session: AnnotatedSession) -> Ascribed:
     row = clauses(session)
     words = row.words
     at = np.flatnonzero(_states(session))
-    client = np.flatnonzero(session.of("client") & (session.n_words >= FEWEST_WORDS))
+    client = np.flatnonzero(session.spoken_by("client") & (session.n_words >= FEWEST_WORDS))
     turn = words.turn_of[at]
     c = np.searchsorted(client, turn)
     content = _contents(row, at)
@@ -188,7 +188,7 @@ def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> B
     c : int64 array (n,)
         How many of them come before each state of mind.
     """
-    words = said_fluently(session)
+    words = fluent_words(session)
     place = np.searchsorted(client, words.turn_of)
     own = words.types(_is_full)[words.ids] & (place < len(client))
     own[own] &= client[place[own]] == words.turn_of[own]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
-from therapy_analytics.language.said import Ints, Marks, Said, said
+from therapy_analytics.language.word_sequence import Ints, Marks, WordSequence, word_sequence
 from therapy_analytics.measures.process._clauses import units
 
 Floats = NDArray[np.float64]
@@ -32,19 +32,19 @@ class WordMeanings:
 
     Attributes
     ----------
-    said : Said
+    said : WordSequence
         The row.
     types : int64 array (n_words,)
         The number of each word among the different ones, which are numbered as they first occur.
     rarity : float64 array (n_types,)
         How much the word says: the length of its vector, in which common words are short; 0 for empty words.
     units : float64 array (n_different, n_dimensions)
-        Vectors of length one, of each word of `Said.index`; rows of 0 for words without meaning.
+        Vectors of length one, of each word of `WordSequence.index`; rows of 0 for words without meaning.
     words : int64 array (n_types,)
         Where each type stands in them.
     """
 
-    said: Said
+    said: WordSequence
     types: Ints
     rarity: Floats
     units: Floats = field(repr=False)
@@ -70,7 +70,7 @@ def empty_words() -> frozenset[str]:
 
 def word_meanings(session: AnnotatedSession) -> WordMeanings:
     """Return the words of a session with their meanings (to be asked for by `AnnotatedSession.cached`)."""
-    words = said(session)
+    words = word_sequence(session)
     place = np.arange(len(words.ids))
     first, number = np.empty((2, len(words.index)), dtype=np.int64)
     first[words.ids[::-1]] = place[::-1]  # of several writes the last one stays
@@ -80,24 +80,24 @@ def word_meanings(session: AnnotatedSession) -> WordMeanings:
 
 
 def units_of_words(session: AnnotatedSession) -> Floats:
-    """Return the vector of length one of each different word of `Said.index`; 0 where it has none."""
+    """Return the vector of length one of each different word of `WordSequence.index`; 0 where it has none."""
     return session.cached(_units_and_rarity)[0]
 
 
 def rarity_of_words(session: AnnotatedSession) -> Floats:
-    """Return how much each different word of `Said.index` says, see `WordMeanings`."""
+    """Return how much each different word of `WordSequence.index` says, see `WordMeanings`."""
     return session.cached(_units_and_rarity)[1]
 
 
 def _units_and_rarity(session: AnnotatedSession) -> tuple[Floats, Floats]:
     vectors = session.cached(_vectors)
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    full = said(session).types(_is_full)
+    full = word_sequence(session).types(_is_full)
     return vectors / np.where(length > 0, length, 1.0)[:, None], np.where(full, length, 0.0)
 
 
 def directions(session: AnnotatedSession) -> Floats:
-    """Return the direction of each different word of `Said.index`, and last that of no word; 0 where one has none."""
+    """Return the direction of each word of `WordSequence.index`, and last that of no word; 0 where one has none."""
     return session.cached(_directions)
 
 
@@ -106,8 +106,8 @@ def _directions(session: AnnotatedSession) -> Floats:
 
 
 def _vectors(session: AnnotatedSession) -> Floats:
-    """Return the vector of each different word of `Said.index`; 0 where one has none."""
-    return np.nan_to_num(load_embeddings().word_vectors(list(said(session).index))).astype(np.float64)
+    """Return the vector of each different word of `WordSequence.index`; 0 where one has none."""
+    return np.nan_to_num(load_embeddings().embed(list(word_sequence(session).index))).astype(np.float64)
 
 
 def _is_full(word: str) -> bool:

@@ -99,7 +99,7 @@ def attributions(session: AnnotatedSession) -> dict[str, Value]:
     summarization. ACL.
     """
     found = session.cached(attributions_of)
-    of = session.of("therapist") & (session.n_words > 0)
+    of = session.spoken_by("therapist") & (session.n_words > 0)
     says = np.zeros(len(session), dtype=np.bool_)
     says[found.turns] = True
     p = found.unsupported

@@ -206,7 +206,7 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for behaviour in _BEHAVIOURS:
         likely, hits = given(session, behaviour.codes)
-        of = session.of(behaviour.role) & ~np.isnan(likely)
+        of = session.spoken_by(behaviour.role) & ~np.isnan(likely)
         values |= rate(behaviour.column, hits, of, correlation=correlation_of(*behaviour.codes))
         values[f"{behaviour.column}_expected"] = mean_column(likely[of])
     return values

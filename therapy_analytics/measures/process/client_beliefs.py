@@ -127,7 +127,7 @@ def client_beliefs(session: AnnotatedSession) -> dict[str, Value]:
 
     Shreevastava, S., & Foltz, P. (2021). Detecting cognitive distortions from patient-therapist interactions. CLPsych.
     """
-    client = session.of("client") & (session.n_words > 0)
+    client = session.spoken_by("client") & (session.n_words > 0)
     found = distorted(session)
     p, beliefs = np.where(client, found.any, nan), np.where(client[:, None], found.beliefs, nan)
     # Comparisons with nan are False

@@ -273,7 +273,7 @@ def coded_turns(session: AnnotatedSession) -> Ints:
 
 def _is_coded(session: AnnotatedSession) -> Bools:
     known = np.all([~np.isnan(session.probabilities[code]) for code in _CODES], axis=0)
-    return np.asarray(session.of("client") & (session.n_words > 0) & known)
+    return np.asarray(session.spoken_by("client") & (session.n_words > 0) & known)
 
 
 def _just_before(session: AnnotatedSession, code: str, kind: str, points: Ints) -> dict[str, float]:
@@ -286,7 +286,7 @@ def _just_before(session: AnnotatedSession, code: str, kind: str, points: Ints) 
 
 
 def _opening(session: AnnotatedSession) -> dict[str, Value]:
-    turns = np.flatnonzero(session.of("client") & (session.n_words > 0))
+    turns = np.flatnonzero(session.spoken_by("client") & (session.n_words > 0))
     series = np.log2(1 + disclosed(session).words[turns])
     values: dict[str, Value] = {"opening_trend": _placed(session, turns, rising(series, opening_parameters()))}
     return values | _named("opening_slope", slope(series))

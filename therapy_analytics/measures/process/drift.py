@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks
+from therapy_analytics.language.word_sequence import Ints, Marks
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Evidence, OnPage, Shown, Value, interval_columns
 from therapy_analytics.measures._turns import third_of
@@ -141,7 +141,7 @@ def drift(session: AnnotatedSession) -> dict[str, Value]:
     of_shares = np.stack(changes_of_shares(k, n), axis=1)
     changes: dict[str, Changes | Floats] = {f"{one.name}_drift": of_shares[i] for i, one in enumerate(_BEHAVIOURS)}
     for role in ("therapist", "client"):
-        spoken = session.of(role) & (session.n_words > 0)
+        spoken = session.spoken_by(role) & (session.n_words > 0)
         changes[f"{role}_words_drift"] = changes_of_means(*(session.n_words[spoken & end] for end in ends))
     changes[_SHARE_COLUMN.name] = changes_of_ratios(*(_pairs(session, end) for end in ends))
     return {f"{name}{end}": float(all_[i]) for name, all_ in changes.items() for i, end in enumerate(_ENDS)}
@@ -153,7 +153,7 @@ _ENDS = ("", "_lo", "_hi")
 def _given(session: AnnotatedSession) -> tuple[Marks, Marks]:
     """Return which turns have each behaviour, and which could: none without the codes; bool (n_behaviours, n_turns)."""
     given, of = np.zeros((2, len(_BEHAVIOURS), len(session)), dtype=np.bool_)
-    spoken = {role: session.of(role) & (session.n_words > 0) for role in ("therapist", "client")}
+    spoken = {role: session.spoken_by(role) & (session.n_words > 0) for role in ("therapist", "client")}
     for i, one in enumerate(_BEHAVIOURS):
         if session.has(*one.codes):
             of[i] = spoken[one.role]
@@ -167,7 +167,7 @@ def _pairs(session: AnnotatedSession, third: Marks) -> Ints:
 
     A third in which but one of the two speaks has none. (n_pairs, 2).
     """
-    therapist, client = (session.of(role) & (session.n_words > 0) & third for role in ("therapist", "client"))
+    therapist, client = (session.spoken_by(role) & (session.n_words > 0) & third for role in ("therapist", "client"))
     if not (therapist.any() and client.any()):
         return np.zeros((0, 2), dtype=np.int64)
     turns = np.flatnonzero(therapist | client)

@@ -218,6 +218,6 @@ def going_along(session: AnnotatedSession) -> dict[str, Value]:
         "going_along_turn": marks(of, along),
         "went_along_turn": marks(np.isin(np.arange(len(session)), replies[answered]), along),
         "challenge_turn": marks(of, against),
-        "untested_claim_turn": marks(session.of("client") & (session.n_words > 0), claims),
+        "untested_claim_turn": marks(session.spoken_by("client") & (session.n_words > 0), claims),
         "praise_turn": np.where(speaks, praise, np.nan),
     }

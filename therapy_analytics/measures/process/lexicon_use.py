@@ -61,7 +61,7 @@ def lexicon_use(session: AnnotatedSession) -> dict[str, float]:
     for category in session.turns.user_categories:
         counts = session.count(category)
         for role in _ROLES:
-            of = session.of(role)
+            of = session.spoken_by(role)
             k, n = float(np.sum(counts[of])), float(np.sum(session.n_words[of]))
             values.update(counted_rate(_name(role, category), k, n, per=100, correlation=WORD_CORRELATION))
     return values

@@ -125,7 +125,11 @@ def lock_in(session: AnnotatedSession) -> dict[str, Value]:
     return {
         **counted_rate(_ADVICE.name, float(np.count_nonzero(advice.repeats)), float(n)),
         **rate(_OPENING.name, often, opens),
-        _SHUFFLED.name: expected_by_shuffling(frames, session.generator(7)) if n_frames > OFTEN else 0.0 if n_frames else np.nan,
+        _SHUFFLED.name: expected_by_shuffling(frames, session.generator(7))
+        if n_frames > OFTEN
+        else 0.0
+        if n_frames
+        else np.nan,
         "repeated_advice_turn": marks(advised, again),
         "repeated_opening_turn": marks(opens, often),
     }

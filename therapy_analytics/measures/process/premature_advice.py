@@ -144,7 +144,7 @@ def _before_the_first(session: AnnotatedSession, advice: Bools) -> dict[str, Val
     if not advice.any():
         return dict.fromkeys(names, nan)
     first = int(np.argmax(advice))
-    client = session.of("client") & (session.n_words > 0)
+    client = session.spoken_by("client") & (session.n_words > 0)
     explores = np.any([session.decided(code) for code in _EXPLORES if session.has(code)], axis=0)
     counts = (
         float(np.count_nonzero(client[:first])) if client.any() else nan,

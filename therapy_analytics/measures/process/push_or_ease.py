@@ -138,7 +138,7 @@ def _answered(session: AnnotatedSession) -> tuple[dict[str, tuple[Bools, Bools]]
     pushes, eases = _moves(session)
     spoken = session.n_words > 0
     answered, follows = next_of(session, "therapist"), next_of(session, "client")
-    theirs, ours = (session.of(role) & spoken for role in ("client", "therapist"))
+    theirs, ours = (session.spoken_by(role) & spoken for role in ("client", "therapist"))
     # The client's last turn before an answer; a turn of other speakers between counts for nothing
     first = last_of(session, "client")[np.maximum(answered, 0)] == np.arange(len(session))
     heard = theirs & (answered >= 0) & first
@@ -164,8 +164,7 @@ def _client_states(session: AnnotatedSession) -> tuple[Bools, Bools]:
 def _moves(session: AnnotatedSession) -> tuple[Bools, Bools]:
     """Return which therapist turns push, and which ease off."""
     phrases = {
-        name: turns_with(session, f"questions.{name}", "therapist")
-        for name in ("leading", "confronting", "easing")
+        name: turns_with(session, f"questions.{name}", "therapist") for name in ("leading", "confronting", "easing")
     }
     pushes = phrases["leading"] | phrases["confronting"]
     eases = phrases["easing"] | (_decided(session, "mi_question_open") & asking(session))
@@ -173,7 +172,7 @@ def _moves(session: AnnotatedSession) -> tuple[Bools, Bools]:
         pushes |= _decided(session, code)
     for code in ("mi_reflection", "misc_complex_listening"):
         eases |= _decided(session, code)
-    ours = session.of("therapist") & (session.n_words > 0)
+    ours = session.spoken_by("therapist") & (session.n_words > 0)
     return pushes & ours, eases & ~pushes & ours
 
 

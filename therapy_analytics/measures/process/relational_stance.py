@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.language.said import Ints
+from therapy_analytics.language.word_sequence import Ints
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value, mark_column, marks
 from therapy_analytics.measures.process._clauses import Bools
@@ -118,7 +118,7 @@ def relational_stance(session: AnnotatedSession) -> dict[str, Value]:
     Hill, C. E. (2014). Helping skills: Facilitating exploration, insight, and action (4th ed.). American Psychological
     Association. Only the constructs are taken from it, in other words.
     """
-    of = session.of("therapist") & (session.n_words > 0)
+    of = session.spoken_by("therapist") & (session.n_words > 0)
     immediate, reacts = (
         turns_with(session, f"stance_phrases.{name}", "therapist") for name in ("immediacy", "owned_reaction")
     )

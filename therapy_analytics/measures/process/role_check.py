@@ -45,7 +45,7 @@ def role_check(session: AnnotatedSession) -> dict[str, float]:
 
 
 def _you_minus_i(session: AnnotatedSession, role: Role) -> float:
-    of = session.of(role)
+    of = session.spoken_by(role)
     n_words = int(session.n_words[of].sum())
     you, i = (int(session.count(f"pronouns.{name}")[of].sum()) for name in ("second_person", "first_person_singular"))
     return 100.0 * (you - i) / n_words if n_words else nan

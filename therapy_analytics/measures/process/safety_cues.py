@@ -221,7 +221,7 @@ def safety_cues(session: AnnotatedSession) -> dict[str, Value]:
     This package's own; the wording of ``lexicons/safety.toml`` was written for it.
     """
     found = cues(session)
-    client, therapist = (session.of(role) & (session.n_words > 0) for role in ("client", "therapist"))
+    client, therapist = (session.spoken_by(role) & (session.n_words > 0) for role in ("client", "therapist"))
     which, turns, shown = responses(session, found)
     stigma, hits = stigmatising(session), found.any
     collusion = np.zeros(len(session), dtype=np.bool_)

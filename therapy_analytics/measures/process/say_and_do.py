@@ -108,7 +108,7 @@ def say_and_do(session: AnnotatedSession) -> dict[str, Value]:
     This package's own. Agenda and autonomy: Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.).
     Guilford.
     """
-    of = session.of("therapist") & (session.n_words > 0)
+    of = session.spoken_by("therapist") & (session.n_words > 0)
     found = announced(session)
     kinds, outcomes = np.where(of, 0.0, np.nan), np.full(len(session), np.nan)
     kinds[found.turns] = found.kinds + 1.0

@@ -249,7 +249,7 @@ def socratic_questions(session: AnnotatedSession) -> dict[str, Value]:
     long = own.turn_of[own.turns.n_words >= _SHORTEST]
     count = np.where(ask, np.bincount(long, minlength=len(session)).astype(np.float64), np.nan)
     values: dict[str, Value] = {
-        "n_therapist_questions": float(len(p)) if session.of("therapist").any() else np.nan,
+        "n_therapist_questions": float(len(p)) if session.spoken_by("therapist").any() else np.nan,
         **{f"question_{name}_share": mean_column(p[:, k]) for k, name in enumerate(KINDS[:-1])},
         "question_socratic_turn": socratic,
         "question_kind_turn": kind,

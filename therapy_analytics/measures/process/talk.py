@@ -143,7 +143,7 @@ def talk(session: AnnotatedSession) -> dict[str, float]:
     ----------
     This package's own.
     """
-    words = {role: session.n_words[session.of(role)] for role in _ROLES}
+    words = {role: session.n_words[session.spoken_by(role)] for role in _ROLES}
     both = int(words["therapist"].sum() + words["client"].sum())
     values = {
         "n_turns": float(len(session)),

@@ -103,8 +103,8 @@ def unexpressed_feelings(session: AnnotatedSession) -> dict[str, Value]:
     """
     found = named_feelings(session)
     spoken = session.n_words > 0
-    begun = np.logical_or.accumulate(session.of("client") & spoken)
-    of = session.of("therapist") & spoken & begun
+    begun = np.logical_or.accumulate(session.spoken_by("client") & spoken)
+    of = session.spoken_by("therapist") & spoken & begun
     compared = ~np.isnan(found.own)
     names, unexpressed, so_far, can_rise, rises = (
         _turns(len(session), found.turn[which])

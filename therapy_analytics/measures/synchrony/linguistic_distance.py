@@ -229,7 +229,7 @@ def _of_turns(session: AnnotatedSession) -> Floats:
     tokens, offsets = session.turns.tokens, session.turns.offsets
     ids = tokens.ids[offsets[0] : offsets[-1]]
     types, place = np.unique(ids, return_inverse=True)
-    vectors = load_embeddings().word_vectors([tokens.lower[i] for i in types])
+    vectors = load_embeddings().embed([tokens.lower[i] for i in types])
     known = tokens.verbal[types] & ~np.isnan(vectors).any(axis=1)
     bags = [part[known[part]] for part in np.split(place, offsets[1:-1] - offsets[0])] if len(session) else []
     return word_movers(bags, vectors)
