@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 import sys
 from dataclasses import replace
@@ -127,15 +128,25 @@ def either(request: pytest.FixtureRequest) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def from_csv(csv: Path) -> ta.Analysis:
+    return load(csv)
+
+
+@pytest.fixture(scope="module")
+def from_parts(parts: Path) -> ta.Analysis:
+    return load(parts)
+
+
 @pytest.fixture
-def broken(analysis: ta.Analysis, tmp_path: Path, arrow: Any) -> Path:
+def broken(parts: Path, tmp_path: Path) -> Path:
     """Return results in Parquet, to be broken."""
-    return as_parts(analysis, tmp_path / "r", arrow)
+    return shutil.copytree(parts, tmp_path / "r")
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_parquet_comes_back_as_it_was_analysed(analysis: ta.Analysis, parts: Path, name: str) -> None:
-    back = getattr(load(parts), name)
+def test_parquet_comes_back_as_it_was_analysed(analysis: ta.Analysis, from_parts: ta.Analysis, name: str) -> None:
+    back = getattr(from_parts, name)
     given = getattr(analysis, name)
     assert len(given) > 0
     pd.testing.assert_frame_equal(back, given[list(back)], check_dtype=name != "turns", check_column_type=False)
@@ -143,8 +154,8 @@ def test_parquet_comes_back_as_it_was_analysed(analysis: ta.Analysis, parts: Pat
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_both_forms_have_the_same_types(csv: Path, parts: Path, name: str) -> None:
-    one, other = getattr(load(csv), name), getattr(load(parts), name)
+def test_both_forms_have_the_same_types(from_csv: ta.Analysis, from_parts: ta.Analysis, name: str) -> None:
+    one, other = getattr(from_csv, name), getattr(from_parts, name)
     pd.testing.assert_frame_equal(one, other, rtol=1e-5, atol=1e-12)
     assert list(one.dtypes) == list(other.dtypes)
 
@@ -241,6 +252,15 @@ def test_a_folder_of_neither_form(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+def test_results_of_an_earlier_version_must_be_computed_again(csv: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(csv, tmp_path / "r")
+    columns = ["column", "table", "family", "meaning", "unit", "range", "formula", "misleads", "source"]
+    write_csv(read_csv(folder / "codebook.csv")[columns], folder / "codebook.csv")
+    for read in (load, read_sessions, read_wide_turns, ta.wide):
+        with pytest.raises(BadOptionError, match=r"of a version before 0\.4.* Compute them again: tanalyze run"):
+            read(folder)
+
+
 def test_a_run_without_any_session(analysis: ta.Analysis, parts: Path, tmp_path: Path) -> None:
     _about_the_run(analysis, tmp_path)
     for name in TABLES:
@@ -287,7 +307,7 @@ def test_a_part_that_is_missing(broken: Path, table: str) -> None:
 def test_a_part_of_other_types(broken: Path, analysis: ta.Analysis, arrow: Any) -> None:
     path = broken / "turns" / "part-000000.parquet"
     turns = _of_session(analysis, "turns", "nair_yuki")
-    for odd, said in (
+    for odd, sentence in (
         (turns.assign(turn="first"), "the column turn holds something that is not a whole number"),
         (turns.assign(n_words=0.5), "the column n_words holds something that is not a whole number"),
         (turns.assign(n_words=pd.array([None] * len(turns), dtype="Int64")), "the column n_words holds something"),
@@ -295,7 +315,7 @@ def test_a_part_of_other_types(broken: Path, analysis: ta.Analysis, arrow: Any) 
         (turns.drop(columns="speaker"), "its parts do not have the same columns"),
     ):
         write_part(odd, path, arrow)
-        with pytest.raises(BadDataFileError, match=said):
+        with pytest.raises(BadDataFileError, match=sentence):
             load(broken)
     write_part(turns, path, arrow)
     likely = _of_session(analysis, "probabilities", "nair_yuki").assign(mi_question="x")
@@ -312,8 +332,10 @@ def test_codes_as_categories_are_texts(broken: Path, analysis: ta.Analysis, arro
 
 
 def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("pyarrow", "pyarrow.parquet"):
-        monkeypatch.setitem(sys.modules, name, None)
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("therapy_analytics.arrow.import_module", missing)
     with pytest.raises(BadOptionError, match=r"Install it with: pip install 'therapy-analytics\[parquet\]'"):
         load(parts)
     assert len(read_sessions(csv, ["session_id"])) == 4
@@ -365,7 +387,7 @@ def test_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "sentence"),
     [
         (b"n,s\n1,x\nlots,y\n", "the column n holds something that is not a number"),
         (b"n,s\n1,\xff\xfe\n", r"it is not a table \(UnicodeDecodeError\)"),
@@ -374,7 +396,7 @@ def test_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:
         (b'n,"s\n1', r"it is not a table \(ParserError\)"),
     ],
 )
-def test_what_is_wrong_with_a_table(tmp_path: Path, data: bytes, said: str) -> None:
+def test_what_is_wrong_with_a_table(tmp_path: Path, data: bytes, sentence: str) -> None:
     (tmp_path / "t.csv").write_bytes(data)
-    with pytest.raises(BadDataFileError, match=said):
+    with pytest.raises(BadDataFileError, match=sentence):
         read_csv(tmp_path / "t.csv", ["n", "s"] if data[:1] != b"s" else ["n"], numbers=["n"])

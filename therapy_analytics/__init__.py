@@ -32,78 +32,34 @@ if TYPE_CHECKING:
     from therapy_analytics.speakers import speakers
     from therapy_analytics.training import TrainOptions, train
 
-# Public names and where they live; loaded on first use, so that `tanalyze --help` imports nothing heavy.
-_HOMES = {
-    "Analysis": "analysis",
-    "Column": "measures",
-    "CompareOptions": "compare",
-    "GoldOptions": "agreement",
-    "Lexicon": "language",
-    "OnPage": "measures",
-    "ReadOptions": "readers",
-    "Session": "session",
-    "Settings": "settings",
-    "TaggerOptions": "behaviours",
-    "TrainOptions": "training",
-    "Turn": "session",
-    "Writing": "run",
-    "agreement": "",
-    "analyze": "run",
-    "compare": "",
-    "errors": "",
-    "explain": "behaviours.explain",
-    "export": "exports",
-    "load": "results",
-    "load_lexicon": "language",
-    "measure": "measures",
-    "plots": "",
-    "read": "readers",
-    "read_files": "readers",
-    "reader": "readers",
-    "redact": "",
-    "report": "",
-    "run": "",
-    "speakers": "",
-    "synchrony": "dialogues",
-    "train": "training",
-    "wide": "results",
+_NAMES = {
+    "agreement": ["GoldOptions"],
+    "analysis": ["Analysis"],
+    "behaviours": ["TaggerOptions"],
+    "behaviours.explain": ["explain"],
+    "compare": ["CompareOptions"],
+    "dialogues": ["synchrony"],
+    "exports": ["export"],
+    "language": ["Lexicon", "load_lexicon"],
+    "measures": ["Column", "OnPage", "measure"],
+    "readers": ["ReadOptions", "read", "read_files", "reader"],
+    "results": ["load", "wide"],
+    "run": ["Writing", "analyze"],
+    "session": ["Session", "Turn"],
+    "settings": ["Settings"],
+    "training": ["TrainOptions", "train"],
+    "": ["agreement", "compare", "errors", "plots", "redact", "report", "run", "speakers"],
 }
+"""Public names by the module that holds them; those of "" are modules. They are loaded on first use, so that
+``tanalyze --help`` imports nothing heavy."""
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Analysis",
-    "Column",
-    "CompareOptions",
-    "GoldOptions",
-    "Lexicon",
-    "OnPage",
-    "ReadOptions",
-    "Session",
-    "Settings",
-    "TaggerOptions",
-    "TrainOptions",
-    "Turn",
-    "Writing",
-    "agreement",
-    "analyze",
-    "compare",
-    "errors",
-    "explain",
-    "export",
-    "load",
-    "load_lexicon",
-    "measure",
-    "plots",
-    "read",
-    "read_files",
-    "reader",
-    "redact",
-    "report",
-    "run",
-    "speakers",
-    "synchrony",
-    "train",
-    "wide",
-]
+    "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "ReadOptions", "Session", "Settings",
+    "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare", "errors", "explain",
+    "export", "load", "load_lexicon", "measure", "plots", "read", "read_files", "reader", "redact", "report", "run",
+    "speakers", "synchrony", "train", "wide",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -111,11 +67,8 @@ def __getattr__(name: str) -> Any:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
     home = _HOMES[name]
-    value = (
-        getattr(importlib.import_module(f"{__name__}.{home}"), name)
-        if home
-        else importlib.import_module(f"{__name__}.{name}")
-    )
+    module = importlib.import_module(f"{__name__}.{home or name}")
+    value = getattr(module, name) if home else module
     globals()[name] = value
     return value
 

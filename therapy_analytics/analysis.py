@@ -1,8 +1,8 @@
-"""The tables of an analysis: which there are and what makes each of them, for `analyze` and `run` alike.
+"""The tables of an analysis: the list of them, what makes each, and `Analysis`, which holds them.
 
-How to add a table: add a `RunTable` to `TABLES`. A run then writes it for each session or joined over all of them, as
-CSV and as Parquet, and the codebook has its columns. With ``in_analysis``, `Analysis` needs an attribute of its name;
-`load` and `export` find it there.
+How to add a table: add a `RunTable` to `TABLES`. A run then writes it, for each session or for all sessions, as CSV and
+as Parquet, and the codebook has its columns. With ``in_analysis``, `Analysis` needs an attribute of its name, which
+`load` and `export` then fill and write.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from therapy_analytics.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSessions:
-    """Some sessions with the values of all measures, from which all tables are made.
+    """Sessions with their measures, from which all tables are made.
 
     Attributes
     ----------
     measured : sequence of Measured
         The sessions, in order.
     settings : Settings
-        What was measured.
+        The settings of the analysis.
     counts : mapping of str to int
-        What an outside coder counted.
+        What an outside coder counted: turns asked, cached, refused.
     """
 
     measured: Sequence[tables.Measured]
@@ -50,17 +50,17 @@ class MeasuredSessions:
 
     @property
     def sessions(self) -> list[AnnotatedSession]:
-        """Return the sessions as arrays."""
+        """The sessions as arrays."""
         return [one.session for one in self.measured]
 
     @property
     def columns(self) -> list[Column]:
-        """Return the columns of all measures."""
+        """The columns of all measures."""
         return [column for _, column in columns_of(self.settings)]
 
     @property
     def codes(self) -> list[Code]:
-        """Return the codes of all codebooks that the coder gives."""
+        """The codes that the coder gives, of all codebooks."""
         return [code for book in self.settings.codebooks for code in book.codes]
 
 
@@ -73,28 +73,28 @@ class RunTable:
     name : str
         Of the table, and of its data set of Parquet.
     make : callable
-        Makes its rows of some sessions, in their order; its first column is ``session_id``. What a session gets must
-        not depend on the other sessions.
+        Makes its rows for some sessions, in their order. The first column is ``session_id``; the rows of a session
+        must not depend on the other sessions.
     file : str
-        The name of its file of CSV, without the suffix; empty where it is that of the table.
+        Stem of its CSV file, where it is not the name of the table.
     joined : bool
-        Whether the rows of all sessions are joined in one file of the run; else each session has a file of its own.
+        Whether one file of the run holds the rows of all sessions; else each session has a file of its own.
     with_core : bool
-        Whether the core of the session measures are its columns, behind those of `columns`.
+        Whether the core measures follow the columns of `columns`.
     in_analysis : bool
         Whether it is an attribute of `Analysis`.
     only_explained : bool
-        Whether it is written only where the evidence for codes is asked for.
+        Whether it is written only with ``--explain``.
     may_be_missing : bool
-        Whether there is no file of it where there are no rows.
+        Whether no file is written where there are no rows.
     columns : tuple of Column
-        What its columns mean, for the codebook, as far as they do not depend on the settings.
+        The columns that do not depend on the settings, for the codebook.
     family : str
-        What the codebook calls these columns.
+        The family of these columns in the codebook.
     whole : tuple of str
-        Columns of whole numbers that are never missing.
+        Columns of integers that are never missing.
     whole_or_missing : tuple of str
-        Columns of whole numbers that may be missing.
+        Columns of integers that may be missing.
     """
 
     name: str
@@ -112,7 +112,7 @@ class RunTable:
 
     @property
     def csv(self) -> str:
-        """Return the name of its file of CSV."""
+        """The name of its CSV file."""
         return f"{self.file or self.name}.csv"
 
 
@@ -138,10 +138,7 @@ def _evidence(some: MeasuredSessions) -> pd.DataFrame:
 TABLES = (
     RunTable(name="sessions", make=_sessions, joined=True, with_core=True),
     RunTable(
-        name="measures",
-        make=lambda some: tables.measures_table(some.measured),
-        joined=True,
-        columns=MEASURE_COLUMNS,
+        name="measures", make=lambda some: tables.measures_table(some.measured), joined=True, columns=MEASURE_COLUMNS
     ),
     RunTable(
         name="dyads",
@@ -154,9 +151,7 @@ TABLES = (
     ),
     RunTable(name="turns", make=_turns, whole=("turn", "first_row", "n_words")),
     RunTable(
-        name="probabilities",
-        make=lambda some: tables.probabilities_table(some.measured, some.codes),
-        whole=("turn",),
+        name="probabilities", make=lambda some: tables.probabilities_table(some.measured, some.codes), whole=("turn",)
     ),
     RunTable(
         name="turn_measures",
@@ -189,23 +184,23 @@ TABLES = (
 """All tables of a run but the codebook."""
 WITH_CORE = frozenset(one.name for one in TABLES if one.with_core)
 CSV_FILES = {one.name: one.csv for one in TABLES}
-"""The file of each table: in the folder of the results where it is joined, else in that of each session."""
+"""The CSV file of each table: in the folder of results where it is joined, else in the folder of each session."""
 JOINED = tuple(one.name for one in TABLES if one.joined)
 IN_ANALYSIS = tuple(one.name for one in TABLES if one.in_analysis)
 
 
 def columns_of(settings: Settings) -> list[tuple[Measure, Column]]:
-    """Return the measures of a run, each with its columns."""
+    """Return each column of the measures of a run, with its measure."""
     return all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)
 
 
 def core_measures(settings: Settings) -> list[str]:
-    """Return the columns of the sessions table that measure something, in order."""
+    """Return the columns of the sessions table that are measures, in order."""
     return tables.core_names(column for _, column in columns_of(settings))
 
 
 def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -> pd.DataFrame:
-    """Return what each column means, of a sessions table with these columns and turns with these codes of people."""
+    """Return the codebook of a sessions table with these columns and a turns table with these codes of people."""
     measures = codebook_table(
         columns_of(settings), settings.codebooks, sessions=sessions, gold=gold, meaning=meaning(settings.tagger),
         repaired=settings.repair_speakers,
@@ -217,16 +212,16 @@ def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -
 def joined_tables(
     found: Sequence[Mapping[str, pd.DataFrame]], about: Sequence[str], gold: Sequence[str], measures: Sequence[str]
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables of several groups of sessions under each other.
+    """Return the tables of several batches of sessions under each other.
 
     Parameters
     ----------
     found : sequence of mapping of str to DataFrame
-        The tables of each group, by their names.
+        The tables of each batch, by their names.
     about, measures : sequence of str
-        The columns of the sessions table; of those about a session, a group may lack some.
+        The columns of the sessions table. A batch may lack some of those in `about`, which are no measures.
     gold : sequence of str
-        The columns of the turns table with codes that people gave; a group may lack some.
+        The columns of the turns table with codes that people gave; a batch may lack some.
     """
     names = [name for name in found[0] if all(name in one for one in found)]
     whole = {name: pd.concat([one[name] for one in found], ignore_index=True) for name in names}
@@ -237,7 +232,7 @@ def joined_tables(
 
 
 def _with_texts(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table with these columns of text, which are nowhere missing."""
+    """Return a table with these columns of text; missing texts are empty."""
     texts = {name: table[name].fillna("") if name in table else "" for name in names}
     columns: dict[str, Any] = {str(name): column for name, column in table.items()}
     return pd.DataFrame(columns | texts)
@@ -255,31 +250,32 @@ class Analysis:
     Attributes
     ----------
     sessions : DataFrame
-        A row a session: who, when, how much was said, and the core of the measures.
+        A row a session: identity, size, and the core measures.
     measures : DataFrame
-        A row for each session, measure and direction, over whole sessions: value, count, interval, and where the value
-        lies beside its null distributions. `wide` turns it into a column a number.
+        A row for each session, measure and direction, over whole sessions: value, count, interval, and the value's
+        position in its null distributions. `wide` turns it into a column a number.
     parts : DataFrame
-        The same for the parts of each session as well: whole, thirds, windows.
+        The same for the parts of each session: whole, thirds, windows.
     turns : DataFrame
-        A row a turn: place, role, times, words, and 0 or 1 for each code.
+        A row a turn: place, role, times, number of words, and 0 or 1 for each code.
     probabilities : DataFrame
         The same rows: the probability of each code.
     turn_measures : DataFrame
         The same rows: measures that have a value for a turn.
     dyads : DataFrame
         A row for each pair of a therapist and a client of the sessions with more than one pair
-        (couples, families, co-therapists): their labels and the core of the measures of that pair alone.
+        (couples, families, co-therapists): their labels and the core measures of that pair alone.
     responses : DataFrame
-        A row for each session, client code and therapist code: how often the therapist answers the one by the other.
+        A row for each session, client code and therapist code: how often a client turn with the one is followed by a
+        therapist turn with the other.
     feelings : DataFrame
-        A row for each feeling of the client's that the therapist names: where, and where the client said so.
+        A row for each feeling of the client that the therapist names: where, and where the client expressed it.
     codebook : DataFrame
         A row for each column of these, and for each measure: meaning, unit, range, formula, evidence, source.
     seed : int
-        Of all shuffles.
+        Random seed of all shuffles.
     tagger : mapping of str to object
-        Who coded the turns, as in ``run.json``; empty where that is not known.
+        What coded the turns, as in ``run.json``; empty where that is not known.
     """
 
     sessions: pd.DataFrame = field(repr=False)
@@ -311,18 +307,18 @@ class Analysis:
         Parameters
         ----------
         condition : str
-            On the columns of `sessions`, as `pandas.DataFrame.query` takes it: ``"source == 'llm'"``,
+            A condition on the columns of `sessions`, as for `pandas.DataFrame.query`: ``"source == 'llm'"``,
             ``"counselor == 'Priya Nair' and n_turns > 20"``, ``"session_id == 'nair_yuki'"``.
 
         Returns
         -------
         Analysis
-            With the rows of those sessions in every table; the numbers stay as they were.
+            The rows of those sessions in every table, with unchanged numbers.
 
         Raises
         ------
         BadOptionError
-            The condition cannot be read, or names a column that is not there.
+            The condition cannot be read, or names an unknown column.
         """
         try:
             kept = self.sessions.query(condition)["session_id"]
@@ -336,7 +332,7 @@ class Analysis:
 
     @property
     def profile(self) -> pd.DataFrame:
-        """How often each code is given in each session and third of it, see `profile_table`; made of `parts`."""
+        """How often each code is given in each session and in its thirds, see `profile_table`."""
         found = profile_table(self.parts)
         found.attrs["tagger"] = str(self.tagger.get("kind", ""))  # so that a plot takes references of the same tagger
         return found
@@ -350,7 +346,7 @@ class Analysis:
     def behaviours(self) -> pd.DataFrame:
         """The codes of `turns` in long form: a row for each turn and code, see `behaviours_table`.
 
-        Put together anew each time it is asked for.
+        Made each time it is asked for.
         """
         return behaviours_table(self.turns, self.probabilities, self.codebook)
 
@@ -358,6 +354,6 @@ class Analysis:
     def associations(self) -> pd.DataFrame:
         """Whether clients disclose more after replies that follow them more, see `disclosure_after_synchrony`.
 
-        Computed anew each time it is asked for: a mixed model for each pair of columns takes seconds.
+        Computed each time it is asked for: a mixed model for each pair of columns takes seconds.
         """
         return disclosure_after_synchrony(self.wide_turns, seed=self.seed)

@@ -9,14 +9,14 @@ from therapy_analytics.errors import BadOptionError
 
 
 def pyarrow(option: str, *, needed: str) -> Any:
-    """Return the package.
+    """Return the package, with its module for Parquet loaded.
 
     Parameters
     ----------
     option : str
-        Who asks for it: what the error names.
+        The option that needs it, which the error names.
     needed : str
-        What for, as the beginning of a sentence: "writing Parquet".
+        What needs it, as the subject of a sentence: "writing Parquet".
 
     Raises
     ------

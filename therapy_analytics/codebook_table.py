@@ -1,4 +1,4 @@
-"""What every column and measure means, as rows of ``codebook.csv``; and all codes with their definitions."""
+"""The codebook of a run (``codebook.csv``): what every column and measure means; and codes with their definitions."""
 
 from __future__ import annotations
 
@@ -26,32 +26,17 @@ from therapy_analytics.tables import (
 )
 
 CODEBOOK_COLUMNS = (
-    "column",
-    "table",
-    "family",
-    "meaning",
-    "unit",
-    "range",
-    "high_means",
-    "formula",
-    "misleads",
-    "evidence",
-    "source",
-    "measure",
-    "direction",
-    "label",
-    "page",
-    "does",
-    "compare",
-)
-"""The columns of ``codebook.csv``. The last four say what a measure is called on the page, where it stands there, what
-somebody does in turns that it counts, and whether ``tanalyze compare`` tests or shows it unless others are named."""
+    "column", "table", "family", "meaning", "unit", "range", "high_means", "formula", "misleads", "evidence", "source",
+    "measure", "direction", "label", "page", "does", "compare",
+)  # fmt: skip
+"""The columns of ``codebook.csv``. The last four are the name of a measure on the page, its place there, what a speaker
+does in turns that it counts, and whether ``tanalyze compare`` tests or shows it by default."""
 ABOUT = ("fixed", "metadata")
-"""Families of columns that describe a session and measure nothing."""
+"""Families of columns that describe a session and are no measures."""
 _ABOVE = {"z": " above shuffled turns (z)", "surrogate_z": " above surrogate pairs (z)"}
 _AS_MEASURE = "as the measure"
 MEASURED = "measured"
-"""What the codebook calls the table of its rows that are about measures rather than about columns of a file."""
+"""The value of the codebook's column ``table`` in rows about measures, which are no columns of a file."""
 
 
 def codebook_table(
@@ -63,20 +48,22 @@ def codebook_table(
     meaning: Meaning,
     repaired: bool = False,
 ) -> pd.DataFrame:
-    """Return a row for every column of the tables of a run, and for every measure, saying what it means.
+    """Return a row for every column of the tables of a run, and for every measure.
 
     Parameters
     ----------
-    measures, codebooks : sequences
-        Of the run: each column of each measure, and the codes.
+    measures : sequence of (Measure, Column)
+        Each column of each measure of the run.
+    codebooks : sequence of Codebook
+        The codes of the run.
     sessions : iterable of str
-        Columns of the sessions table, for the metadata among them.
+        Columns of the sessions table; those that are not known otherwise are metadata.
     gold : iterable of str
         Columns of codes that people gave.
     meaning : Meaning
-        What codes are worth, which depends on who gave them.
+        How codes were made and when they mislead, which depends on the coder.
     repaired : bool, optional
-        Whether speakers were repaired, so that the turns say where.
+        Whether speakers were repaired, so that the turns have a column about it.
     """
     rates = [(one, column) for one, column in measures if column.level == "session"]
     of_turns = [(one, column) for one, column in measures if column.level == "turn"]
@@ -103,7 +90,7 @@ def codebook_table(
 
 
 def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
-    """Return what each column of the wide table means, indexed by its name.
+    """Return the codebook of the wide table, indexed by the names of its columns.
 
     Parameters
     ----------
@@ -113,8 +100,8 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The rows of the codebook that describe a session, then for each measure a row for its value and for each
-        statistic that it may have; ``statistic`` says which.
+        The rows about the identity of a session, then for each measure a row for its value and for each statistic
+        that it may have, which ``statistic`` names.
     """
     about = codebook[(codebook["table"] == "sessions") & codebook["family"].isin(ABOUT)].assign(statistic="")
     values = codebook[codebook["table"] == MEASURED]
@@ -138,13 +125,13 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
 
 
 def codebook_of(table: str, family: str, columns: Sequence[Column]) -> pd.DataFrame:
-    """Return the rows of the codebook about a table whose columns are always the same."""
+    """Return the codebook's rows about a table with these columns."""
     rows = [_codebook_row(column, table, family) for column in columns]
     return _frame(rows)
 
 
 def _frame(rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
-    """Return rows as a table, empty where a row says nothing."""
+    """Return rows as a table; cells that a row lacks are empty."""
     empty = dict.fromkeys(CODEBOOK_COLUMNS, "")
     return pd.DataFrame([{**empty, **row} for row in rows], columns=list(CODEBOOK_COLUMNS))
 
@@ -179,14 +166,14 @@ def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
 
 
 FIRST, MARK, KIND, CURVE = "first", "mark", "kind", "curve"
-"""Words of the codebook's column ``page``: a column of the table from the start; turns that are marked; a kind of what
-another measure counts; a line."""
+"""Words in the codebook's column ``page``: a column that the table of the page shows first; marked turns; a kind of
+what another measure counts; a line."""
 BELOW = " | "
-"""Between the labels of marks of values above and below 0."""
+"""Separates the labels of marks for values above and below 0."""
 
 
 def _on_page(page: Shown | None) -> dict[str, str]:
-    """Return what the codebook says of where the page shows a column; `Mark`, `Curve` for columns of turns."""
+    """Return the cells of the codebook on how the page shows a column; `Mark` and `Curve` are for columns of turns."""
     if isinstance(page, OnPage):
         place = f"{page.heading}, {FIRST}" if page.first else page.heading
         return {"label": page.label, "page": place, "does": page.does}
@@ -239,7 +226,7 @@ def _of_code(code: Code, book: Codebook, meaning: Meaning) -> dict[str, str]:
 
 
 def codes_table(codebooks: Iterable[Codebook]) -> pd.DataFrame:
-    """Return a row for every code of these codebooks, with all that its book says of it."""
+    """Return a row for every code of these codebooks, with all that its codebook says of it."""
     rows = [_code_row(code) for book in codebooks for code in book.codes]
     return pd.DataFrame(rows)
 

@@ -1,7 +1,6 @@
-"""What can go wrong, said so that a clinician can act on it.
+"""Errors that tell a clinician what is wrong and what to do.
 
-Every error carries its data as attributes (``args``), survives pickling, and never
-quotes what somebody said in a session.
+Every error carries its data as attributes, survives pickling, and never quotes what somebody said in a session.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class UnreadableFileError(TherapyAnalyticsError):
 
 
 class NothingToReadError(TherapyAnalyticsError):
-    """The paths hold no transcript at all, or none that can be read.
+    """The paths hold no transcript, or none that can be read.
 
     Parameters
     ----------
@@ -69,7 +68,7 @@ class UnknownNameError(TherapyAnalyticsError, LookupError):
 
 
 class DuplicateNameError(TherapyAnalyticsError):
-    """Two things of one kind claim one name; both places are named."""
+    """Two definitions of one kind have the same name; both places are named."""
 
     def __init__(self, kind: str, name: str, first: str, second: str) -> None:
         super().__init__(kind, name, first, second)
@@ -79,62 +78,45 @@ class DuplicateNameError(TherapyAnalyticsError):
         return f"The {self.kind} {self.name!r} is defined twice: in {self.first} and in {self.second}."
 
 
-class BadDataFileError(TherapyAnalyticsError):
-    """A lexicon, codebook, weights or metadata file that does not have the form it must have."""
+class _UnusableError(TherapyAnalyticsError):
+    """A file, option or server cannot be used: which, why, and what to do about it."""
 
-    def __init__(self, path: str, problem: str, remedy: str) -> None:
-        super().__init__(path, problem, remedy)
-        self.path, self.problem, self.remedy = path, problem, remedy
+    def __init__(self, what: str, problem: str, remedy: str) -> None:
+        super().__init__(what, problem, remedy)
+        self.what, self.problem, self.remedy = what, problem, remedy
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.problem}. {self.remedy}."
+        return f"{self.what}: {self.problem}. {self.remedy}."
 
 
-class BadOptionError(TherapyAnalyticsError, ValueError):
+class BadDataFileError(_UnusableError):
+    """A lexicon, codebook, weights, metadata or results file that does not have the form it must have."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self.what
+
+
+class BadOptionError(_UnusableError, ValueError):
     """An option that cannot be used as it was given."""
 
-    def __init__(self, option: str, problem: str, remedy: str) -> None:
-        super().__init__(option, problem, remedy)
-        self.option, self.problem, self.remedy = option, problem, remedy
-
-    def __str__(self) -> str:
-        return f"{self.option}: {self.problem}. {self.remedy}."
+    @property
+    def option(self) -> str:
+        """The option, as the command or the function names it."""
+        return self.what
 
 
-class CannotWriteError(TherapyAnalyticsError):
-    """Results could not be written: a full disk, a folder that went away, a missing permission.
-
-    Parameters
-    ----------
-    path : str
-        The file or folder.
-    problem : str
-        What happened.
-    remedy : str
-        What to do.
-    """
-
-    def __init__(self, path: str, problem: str, remedy: str) -> None:
-        super().__init__(path, problem, remedy)
-        self.path, self.problem, self.remedy = path, problem, remedy
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.problem}. {self.remedy}."
+class CannotWriteError(_UnusableError):
+    """Results could not be written to a file or folder: a full disk, a folder that was removed, no permission."""
 
 
-class CoderServerError(TherapyAnalyticsError):
-    """The server of an outside coder is not there, or cannot be used."""
-
-    def __init__(self, server: str, problem: str, remedy: str) -> None:
-        super().__init__(server, problem, remedy)
-        self.server, self.problem, self.remedy = server, problem, remedy
-
-    def __str__(self) -> str:
-        return f"{self.server}: {self.problem}. {self.remedy}."
+class CoderServerError(_UnusableError):
+    """The server of an outside coder does not answer, or cannot be used."""
 
 
 def place_of(error: BaseException) -> str:
-    """Return the kind of an error and where it arose, without its message, which could quote a transcript."""
+    """Return the type of an error and where it was raised, without its message, which could quote a transcript."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

@@ -1,4 +1,4 @@
-"""Tables in the forms that a notebook asks for: codes as categories, a row a turn and code, a first look as HTML."""
+"""Other forms of the tables: codes as categories, the wide tables, codes in long form, HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CATEGORIES: Mapping[str, Sequence[str]] = {
     "client_code": tuple(CLIENT),
     "therapist_code": tuple(THERAPIST),
 }
-"""Columns of few values that are known beforehand, in the order in which they are shown."""
+"""Columns whose values are known beforehand, in the order in which they are shown."""
 ORDERED = ("part",)
 BEHAVIOUR_COLUMNS = (
     row_column("session_id", "The session"),
@@ -40,7 +40,7 @@ _PROPORTIONS = ("_rate", "_share")
 
 
 def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with codes, roles and parts of the session as categories.
+    """Return a table with codes, roles and parts of the session as categories.
 
     Parameters
     ----------
@@ -50,35 +50,30 @@ def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Categories stand in the order of the codebook (``code``: in which they first come); parts are
-        ordered. Give ``observed=True`` to a group-by, or groups that do not occur become rows.
+        Categories are in the order of the codebook (those of ``code``: of first occurrence); parts are ordered.
+        Give ``observed=True`` to a group-by, or groups that do not occur become rows.
 
     Examples
     --------
     >>> with_categories(pd.DataFrame({"part": ["third_2", "whole"]}))["part"].max()
     'third_2'
     """
-    return frame.assign(**categories_of(frame))
-
-
-def categories_of(columns: Mapping[str, Any] | pd.DataFrame) -> dict[str, pd.Categorical]:
-    """Return the columns of codes, roles and parts as categories, of columns before they are a table or after."""
-    kinds = {name: list(values) for name, values in CATEGORIES.items() if name in columns}
-    if "code" in columns:
+    kinds = {name: list(values) for name, values in CATEGORIES.items() if name in frame}
+    if "code" in frame:
         kinds["code"] = []
-    return {name: _category(columns[name], values, ordered=name in ORDERED) for name, values in kinds.items()}
+    return frame.assign(
+        **{name: _category(frame[name], values, ordered=name in ORDERED) for name, values in kinds.items()}
+    )
 
 
-def _category(values: pd.Series | NDArray[np.generic], categories: Sequence[str], *, ordered: bool) -> pd.Categorical:
-    codes, names = pd.factorize(values)
-    # A name that this version does not know (a table of another version) goes to the end; it is not lost.
-    place = {name: at for at, name in enumerate(dict.fromkeys([*categories, *names]))}
-    at = np.array([*(place[name] for name in names), -1], dtype=np.int64)
-    return pd.Categorical.from_codes(at[codes], categories=pd.Index(list(place), dtype=str), ordered=ordered)
+def _category(values: pd.Series, categories: Sequence[str], *, ordered: bool = False) -> pd.Categorical:
+    # A name that is not known here, as in a table of another version, becomes the last category.
+    known = pd.Index(list(dict.fromkeys([*categories, *values.dropna().unique()])), dtype=str)
+    return pd.Categorical(values.astype(object), categories=known, ordered=ordered)
 
 
 def wide(measures: pd.DataFrame) -> pd.DataFrame:
-    """Return the long table of measures with a row a session and a column a number.
+    """Return the long table of measures as a table with a row a session and a column a number.
 
     Parameters
     ----------
@@ -88,8 +83,8 @@ def wide(measures: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``session_id``, then for each measure and direction the value and its statistics, as far as any session has
-        them: ``rlsm_client``, ``rlsm_client_z``, ``open_question_rate_lo``, ``n_open_question``.
+        ``session_id``, then for each measure and direction the value and those statistics that any session has:
+        ``rlsm_client``, ``rlsm_client_z``, ``open_question_rate_lo``, ``n_open_question``.
 
     Examples
     --------
@@ -113,7 +108,7 @@ def wide(measures: pd.DataFrame) -> pd.DataFrame:
 
 
 def wide_turns(turns: pd.DataFrame, probabilities: pd.DataFrame, turn_measures: pd.DataFrame) -> pd.DataFrame:
-    """Return the three tables of turns, whose rows are the same, as one; probabilities are called ``p_...``."""
+    """Return the three tables of turns, which have the same rows, as one; probabilities are called ``p_...``."""
     likely = probabilities.drop(columns=["session_id", "turn"])
     likely = likely.rename(columns={name: f"p_{name}" for name in likely if name != "unsure_codes"})
     tables = [turns, likely, turn_measures.drop(columns=["session_id", "turn"])]
@@ -132,7 +127,7 @@ def profile_table(parts: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         A row for each session, code and part: ``n`` turns with the code of ``n_turns`` that could have it, their
-        ``rate`` with its interval ``lo`` to ``hi``, and the rate that the probabilities lead one to ``expect``.
+        ``rate`` with its interval ``lo`` to ``hi``, and ``expected``, the mean probability of the code.
     """
     text = parts["measure"].astype(str)
     expected = parts[text.str.endswith(EXPECTED)]
@@ -172,9 +167,9 @@ def behaviours_table(turns: pd.DataFrame, probabilities: pd.DataFrame, codebook:
     Returns
     -------
     DataFrame
-        A row for each turn and code that the coder gave or withheld there (see `BEHAVIOUR_COLUMNS`), in the
-        order of the turns, then of the codebook. Codes of the other role, and turns that the coder gave no
-        answer on, have no rows: the mean of ``coded`` is the code's rate.
+        A row for each turn and code that was decided on (see `BEHAVIOUR_COLUMNS`), in the order of the turns, then
+        of the codebook. Codes of the other role, and turns without an answer of the coder, have no rows: the mean of
+        ``coded`` is the code's rate.
     """
     labels = code_labels(turns, codebook)
     codes = list(labels)
@@ -185,7 +180,7 @@ def behaviours_table(turns: pd.DataFrame, probabilities: pd.DataFrame, codebook:
         {
             "session_id": turns["session_id"].array.take(row),
             "turn": turns["turn"].to_numpy()[row],
-            "role": _category(turns["role"], ROLES, ordered=False).take(row),
+            "role": _category(turns["role"], ROLES).take(row),
             "code": pd.Categorical.from_codes(code, categories=pd.Index(codes, dtype=str)),
             "label": pd.Categorical.from_codes(code, categories=pd.Index(list(labels.values()), dtype=str)),
             "probability": likely[row, code],
@@ -196,7 +191,7 @@ def behaviours_table(turns: pd.DataFrame, probabilities: pd.DataFrame, codebook:
 
 
 def code_labels(turns: pd.DataFrame, codebook: pd.DataFrame) -> dict[str, str]:
-    """Return the codes that a turns table has, in the order of the codebook, each with its plain name."""
+    """Return the codes of a turns table, in the order of the codebook, each with its plain name."""
     likely = set(codebook.loc[codebook["table"] == "probabilities", "column"])
     of_turns = codebook[(codebook["table"] == "turns") & codebook["column"].isin(likely)]
     names = {
@@ -209,26 +204,25 @@ def code_labels(turns: pd.DataFrame, codebook: pd.DataFrame) -> dict[str, str]:
 
 
 def _unsure(texts: pd.Series, codes: Sequence[str]) -> NDArray[np.bool_]:
-    """Return of which turns which codes are unsure, (n_turns, n_codes); few combinations occur."""
-    kind, kinds = pd.factorize(texts.fillna("").astype(object))
-    named = [set(str(one).split(";")) for one in kinds]
-    known = np.array([[code in one for code in codes] for one in named], dtype=np.bool_)
-    return known.reshape(len(named), len(codes))[kind]
+    """Return which codes are unsure in which turns: bool array (n_turns, n_codes)."""
+    names = [set(str(text).split(";")) for text in texts.fillna("")]
+    unsure = np.array([[code in some for code in codes] for some in names], dtype=np.bool_)
+    return unsure.reshape(len(names), len(codes))
 
 
 def sessions_html(sessions: pd.DataFrame, heading: str, *, first: Sequence[str] = (), most: int = 10) -> str:
-    """Return the first sessions and what people ask of them first, as HTML in which nothing is markup of theirs.
+    """Return the first sessions with some of their measures as HTML; all texts are escaped.
 
     Parameters
     ----------
     sessions : DataFrame
         As ``analysis.sessions``.
     heading : str
-        A line that stands above.
+        The line above the table.
     first : sequence of str, optional
         The measures that are shown.
     most : int, optional
-        How many sessions are shown.
+        The most sessions that are shown.
     """
     names = [name for name in (*_WHO, *first) if name in sessions]
     names = [name for name in names if name not in _WHO or (sessions[name].astype(str) != "").any()]
@@ -256,7 +250,7 @@ def _number(value: float, *, percent: bool) -> str:
 
 
 def html_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of texts as HTML; every text is escaped.
+    """Return a table of texts as HTML; all texts are escaped.
 
     Examples
     --------

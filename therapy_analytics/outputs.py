@@ -1,4 +1,4 @@
-"""Folders that commands write to: whether one can be used, whose files it holds, what is said when writing fails."""
+"""Folders that commands write to: which can be used, what their files were made from, what failed when writing."""
 
 from __future__ import annotations
 
@@ -22,17 +22,12 @@ _GO_ON = "what is finished is kept, and the same command goes on from there"
 
 
 def refuse_unusable(out: Path) -> None:
-    """Refuse a folder that cannot be written to; nothing is made, and nothing in it is touched.
-
-    Parameters
-    ----------
-    out : Path
-        A folder that is there, or is to be made.
+    """Refuse a folder that cannot be made or written to, without touching anything.
 
     Raises
     ------
     BadOptionError
-        It is a file, a link that leads nowhere, or may not be written to; or one of the folders above it is.
+        It, or a folder above it, is a file, a broken link, or may not be written to.
     """
     first = next(path for path in (out, *out.absolute().parents) if os.path.lexists(path))
     if not first.exists():
@@ -47,18 +42,12 @@ def refuse_unusable(out: Path) -> None:
 
 @contextmanager
 def written_to(out: Path) -> Iterator[None]:
-    """Say in an error of this package what the system refused while results were written.
-
-    Parameters
-    ----------
-    out : Path
-        The folder of the results.
+    """Turn errors of the system, while results are written to a folder, into errors of this package.
 
     Raises
     ------
     CannotWriteError
-        Something could not be written or read in the meantime. A lost connection, which is no matter of disks, stays
-        the error that it is.
+        The system refused to write or read a file. Errors of network connections are passed on as they are.
     """
     try:
         yield
@@ -77,34 +66,34 @@ def _refused(out: Path, error: OSError) -> CannotWriteError:
         )
     place = str(error.filename or out)
     if error.errno in (ENOSPC, EDQUOT):
-        return CannotWriteError(place, "the disk is full", f"Make room; {_GO_ON}")
+        return CannotWriteError(place, "the disk is full", f"Free some space; {_GO_ON}")
     why = error.strerror or type(error).__name__
     remedy = f"See to it that {out} can be written to; {_GO_ON}"
     return CannotWriteError(place, f"the system refused to write or read it ({why})", remedy)
 
 
 MADE_FROM = ".made_from.json"
-"""What the files of a folder were made from: places seen from that folder, so that all can be moved together."""
+"""Lists what the files of a folder were made from, relative to it, so that all can be moved together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a command writes into a folder of its own, and what it was made from.
+    """What a command writes into a folder of its own, and what it makes that from.
 
     Attributes
     ----------
     what : str
         What the folder holds, as in "a comparison".
     names : collection of str
-        The names of all files that the command can write there; those that it does not write this time are removed.
+        All files that the command may write there; those that it does not write this time are removed.
     beside : collection of str
-        The names of other files of the program that may be there, and stay if they were made from the same.
+        Other files of the program that may be there; they are kept if they were made from the same sources.
     sources : tuple of str
-        The files and folders that it was made from, as `sources_of` returns them; none for tables in memory.
+        The files and folders that it is made from, as `sources_of` returns them; none for tables in memory.
     replace : bool
-        Whether one that was made from others may be replaced.
+        Whether files that were made from other sources may be replaced.
     say : callable
-        Told in a sentence what is replaced.
+        Called with a sentence on what is replaced.
     """
 
     what: str
@@ -116,15 +105,15 @@ class Made:
 
 
 def sources_of(*things: object) -> tuple[str, ...]:
-    """Return where the files and folders among some things are, whatever they are called; other things are left out."""
-    named = {one for one in things if isinstance(one, str | Path)}
-    return tuple(sorted({shown(one) if is_address(one) else os.path.realpath(one) for one in named}))
+    """Return the real paths (or addresses) of the files and folders among some objects, sorted."""
+    paths = {one for one in things if isinstance(one, str | Path)}
+    return tuple(sorted({shown(one) if is_address(one) else os.path.realpath(one) for one in paths}))
 
 
 def seen_from(place: str, out: Path) -> str:
-    """Return where a file is, seen from a folder, so that both can be moved together.
+    """Return the path of a file relative to a folder, so that both can be moved together.
 
-    An address stays as it is shown, and a path on another drive, to which no way leads, as it is.
+    An address is returned as it is shown; a path on another drive is returned whole.
     """
     if is_address(place):
         return shown(place)
@@ -136,7 +125,7 @@ def seen_from(place: str, out: Path) -> str:
 
 
 def refuse_others(out: Path, made: Made) -> str:
-    """Refuse a folder that this may not be written to; nothing is made, and nothing in it is touched.
+    """Refuse a folder that this may not be written to, without touching anything.
 
     Returns
     -------
@@ -146,7 +135,7 @@ def refuse_others(out: Path, made: Made) -> str:
     Raises
     ------
     BadOptionError
-        It cannot be a folder, holds other things, or holds one that was made from others and may not be replaced.
+        It cannot be used, holds other files, or holds what was made from other sources and may not be replaced.
     """
     refuse_unusable(out)
     there = {path.name for path in out.iterdir()} - {MADE_FROM} if out.is_dir() else set()
@@ -167,7 +156,7 @@ def refuse_others(out: Path, made: Made) -> str:
 
 @contextmanager
 def replaced_in(out: Path, made: Made) -> Iterator[Path]:
-    """Give an empty folder to write into; put its files in the place of an earlier command's if all went well.
+    """Yield an empty folder to write into; its files replace those of an earlier command if the block ends well.
 
     Raises
     ------
@@ -176,7 +165,7 @@ def replaced_in(out: Path, made: Made) -> Iterator[Path]:
     CannotWriteError
         The system refused to write.
     """
-    said = refuse_others(out, made)
+    sentence = refuse_others(out, made)
     with written_to(out):
         private.folder(out).chmod(private.FOLDER)
         part = out / f".{secrets.token_hex(4)}.part"
@@ -192,8 +181,8 @@ def replaced_in(out: Path, made: Made) -> Iterator[Path]:
                 path.replace(out / path.name)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-    if said:
-        made.say(said)
+    if sentence:
+        made.say(sentence)
 
 
 def _note(out: Path, made: Made) -> str:

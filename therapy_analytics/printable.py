@@ -1,28 +1,20 @@
-"""Names as they may be shown: what would steer a terminal, or cannot be written, stands as its number."""
+"""Names as a terminal may show them: characters that would control it, or cannot be encoded, are shown as numbers."""
 
 from __future__ import annotations
 
 import re
 
 _BYTES = 0xDC00
-"""Python keeps a byte of a name that is not UTF-8 as a lone surrogate, this much above the byte's value."""
+"""Python keeps a byte of a name that is not UTF-8 as a lone surrogate: the byte plus this number."""
 _STEERING = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters but the tab, line separators, overrides of the direction of writing, and halves of characters."""
+"""Control characters except the tab, line separators, overrides of the writing direction, and lone surrogates."""
 
 
 def printable(text: str) -> str:
-    r"""Return a text on one line that no terminal takes for a command and every file can hold.
+    r"""Return a text from outside the program (a file name, a label, an id) that is safe to print and to encode.
 
-    Parameters
-    ----------
-    text : str
-        The name of a file, a label, an id or any other text that comes from outside the program.
-
-    Returns
-    -------
-    str
-        Each control character, and each byte of a name that is not UTF-8, stands as its number between ``<`` and
-        ``>``; everything else stands as it is.
+    Control characters, and bytes of a name that are not UTF-8, become their numbers between ``<`` and ``>``; the result
+    is one line.
 
     Examples
     --------

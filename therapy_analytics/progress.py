@@ -1,4 +1,4 @@
-"""What the command says while it works: files as they are read, sessions as they are written."""
+"""Progress of a command: files that were read, sessions that were measured."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
     from therapy_analytics.errors import UnreadableFileError
     from therapy_analytics.run import InputFile
 
-TOLD_ONE_BY_ONE = 50
-"""So many files are named as they are read; of more, there are lines on how far it is."""
+NAMED_FILES = 50
+"""The most files that are named one by one as they are read; of more, there are lines on how far it is."""
 STEPS = 20
-"""So many such lines."""
+"""How many of these lines there are."""
 _MINUTE, _HOUR = 60, 3600
 
 
 @dataclass(slots=True)
 class _Count:
-    """How far something is, for those who see no bar."""
+    """How many files or sessions are done, for output that is no terminal."""
 
     what: str
     total: int = 0
     n: int = 0
-    _said: int = 0
-    _when: float = 0.0
+    _reported: int = 0
+    _reported_at: float = 0.0
 
     def begin(self, total: int) -> None:
-        self.total, self._when = total, time.monotonic()
+        self.total, self._reported_at = total, time.monotonic()
 
     def add(self, n: int) -> str:
-        """Count, and return a line when another step is done: how fast it goes is seen from the last step."""
+        """Count, and return a line when another step is done; the time to go is estimated from the last step."""
         self.n += n
-        done = self.n - self._said
-        if self.total <= TOLD_ONE_BY_ONE or done * STEPS < self.total or self.n >= self.total:
+        done = self.n - self._reported
+        if self.total <= NAMED_FILES or done * STEPS < self.total or self.n >= self.total:
             return ""
-        left = (time.monotonic() - self._when) / done * (self.total - self.n)
-        self._said, self._when = self.n, time.monotonic()
+        left = (time.monotonic() - self._reported_at) / done * (self.total - self.n)
+        self._reported, self._reported_at = self.n, time.monotonic()
         return f"{self.n:,} of {self.total:,} {self.what}, {_in_words(left)} to go"
 
 
@@ -61,22 +61,22 @@ def _in_words(seconds: float) -> str:
 
 
 class Terminal(Console):
-    """A console on which names from outside (files, labels, columns) can neither move the cursor nor clear it.
+    """A console that shows the control characters of texts (file names, labels, columns) as numbers.
 
-    What rich itself writes to style and to move is kept; in all texts, control characters stand as numbers.
+    The control sequences that rich itself writes are kept.
     """
 
     def print(self, *objects: Any, **how: Any) -> None:
         """Print as `Console.print` does."""
-        super().print(*(_on_lines(one) if isinstance(one, str) else one for one in objects), **how)
+        super().print(*(_printable_lines(one) if isinstance(one, str) else one for one in objects), **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render as `Console.render` does."""
         for one in super().render(renderable, options):
-            yield one if one.control else Segment(_on_lines(one.text), one.style)
+            yield one if one.control else Segment(_printable_lines(one.text), one.style)
 
 
-def _on_lines(text: str) -> str:
+def _printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -84,7 +84,7 @@ _DONE = {"files": "read", "sessions": "measured"}
 
 
 class Progress:
-    """A bar on a terminal, plain lines otherwise; problems at once."""
+    """A progress bar on a terminal, plain lines otherwise; problems are printed at once."""
 
     def __init__(self) -> None:
         self._console = Terminal(stderr=True)
@@ -99,36 +99,36 @@ class Progress:
             self._bar.start()
 
     def files(self, n: int) -> None:
-        """Tell how many files there are."""
+        """Say how many files there are."""
         self._begin("files", n)
 
     def file(self, file: InputFile) -> None:
-        """Tell of a file that was read or could not be."""
+        """Report a file that was read or could not be."""
         if file.problem is not None:
             self.say(f"Not read: {file.problem}")
-        elif self._bar is None and self._counts["files"].n < TOLD_ONE_BY_ONE:
+        elif self._bar is None and self._counts["files"].n < NAMED_FILES:
             self.say(f"Read {file.file}: {counted(file.sessions, 'session')} ({file.reader})")
         self._add("files", 1)
 
     def total(self, n: int) -> None:
-        """Tell how many sessions there are."""
+        """Say how many sessions there are."""
         self._begin("sessions", n)
 
     def problem(self, problem: UnreadableFileError) -> None:
-        """Tell of a session that could not be measured."""
+        """Report a session that could not be measured."""
         self.say(f"Not measured: {problem}")
 
     def sessions(self, n: int) -> None:
-        """Tell of sessions that were written, or found to be done."""
+        """Count sessions that were written, or that an earlier run had finished."""
         self._add("sessions", n)
 
     def close(self) -> None:
-        """Leave the terminal clean."""
+        """Remove the bar from the terminal."""
         if self._bar is not None:
             self._bar.stop()
 
     def say(self, line: str) -> None:
-        """Tell something in a line."""
+        """Print a line."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _begin(self, what: str, n: int) -> None:

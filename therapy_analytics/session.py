@@ -1,4 +1,4 @@
-"""What a transcript is, once read: frozen values, seconds, roles."""
+"""A transcript that was read: sessions, turns and what transcribers noted, as frozen values; times in seconds."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import Literal, get_args
 Role = Literal["therapist", "client", "other"]
 ROLES: tuple[Role, ...] = get_args(Role)
 THERAPIST, CLIENT, OTHER = range(len(ROLES))
-"""Roles as small integers, the form in which arrays hold them: positions in `ROLES`."""
-
+"""Roles as integers, as arrays hold them: positions in `ROLES`."""
 
 MarkKind = Literal["laughter", "crying", "sigh", "silence", "pause", "unclear", "overlap", "time", "event"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class SpeechMark:
     """Something about the talk that a transcriber noted: ``[laughs]``, ``(pause 3s)``, ``xxx``.
 
     Attributes
@@ -28,9 +27,9 @@ class Mark:
     at : int
         Where in the turn's text it stood: the position of the character that follows it.
     written : str
-        As it was written. Left out of ``repr``, as the text is.
+        The note as it was written. Left out of ``repr``, as the text is.
     seconds : float or None
-        How long, where that is said.
+        How long it lasted, where that was noted.
     """
 
     kind: MarkKind
@@ -41,7 +40,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """All that one speaker says until another speaks (a volley).
+    """Everything that one speaker says until another speaks (a volley).
 
     Attributes
     ----------
@@ -58,13 +57,13 @@ class Turn:
         a text, from 1.
     start_s, end_s : float or None
         Seconds from the start of the recording, or None where the transcript has no times.
-    marks : tuple of Mark
+    marks : tuple of SpeechMark
         What the transcriber noted about the talk; not part of `text`.
     gold : mapping of str to str
         Codes that people gave the turn, by the name of their column in the file.
     speaker_changed : str
         How `therapy_analytics.speakers` changed who says it: attributed, unsure, swapped, words_moved; several are
-        split by ;, and empty is unchanged.
+        joined by ;, and empty means unchanged.
     """
 
     index: int
@@ -74,7 +73,7 @@ class Turn:
     first_row: int
     start_s: float | None = None
     end_s: float | None = None
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[SpeechMark, ...] = ()
     gold: Mapping[str, str] = field(default_factory=dict)
     speaker_changed: str = ""
 
@@ -101,9 +100,10 @@ class Session:
         For the pronoun rule, how far the two speakers lie apart (you-minus-I words per 100
         words); nan for the other methods.
     notes : tuple of str
-        What a reader of the results should know, in sentences; never words of the session.
+        What to know before using the results, in sentences; never words of the session.
     passed_over : mapping of str to int
-        What begins lines as labels do but was not taken for a speaker, and how often. It may be what somebody said.
+        Beginnings of lines that look like labels but were not taken for speakers, and how often each occurs. They may
+        be words that were spoken.
     """
 
     id: str
@@ -116,7 +116,7 @@ class Session:
     passed_over: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     def _repr_html_(self) -> str:
-        # What a notebook shows. Never what was said: a notebook is saved with its outputs, and is passed on.
+        # Shown by notebooks. It holds no words of the session: notebooks are saved and shared with their outputs.
         rows = "".join(
             f'<tr><th scope="row" {_LEFT}>{escape(name)}</th><td {_LEFT}>{escape(text)}</td></tr>'
             for name, text in _about(self)
@@ -128,7 +128,7 @@ _LEFT = 'style="text-align:left"'
 
 
 def _about(session: Session) -> list[tuple[str, str]]:
-    """Say what there is to know of a session besides its words."""
+    """Return what there is to know of a session besides its words, as rows of name and text."""
     turns = session.turns
     rows = [("file", session.source_file), ("turns", str(len(turns)))]
     for role in ROLES:
@@ -158,8 +158,8 @@ def _duration(session: Session) -> str:
 
 
 def digest_of(session: Session) -> str:
-    """Return a hash of what is said, 16 hexadecimal digits; that of a session is also that of each pair in it."""
-    said = hashlib.blake2b(digest_size=8)
+    """Return a hash of all words of a session, 16 hexadecimal digits; each pair of speakers in it has the same."""
+    words = hashlib.blake2b(digest_size=8)
     for turn in session.turns:
-        said.update(f"{turn.text}\x1e".encode("utf-8", "surrogatepass"))
-    return said.hexdigest()
+        words.update(f"{turn.text}\x1e".encode("utf-8", "surrogatepass"))
+    return words.hexdigest()

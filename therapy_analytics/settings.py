@@ -1,4 +1,4 @@
-"""What a run depends on besides the transcripts, and its record in ``run.json``."""
+"""The settings of an analysis, and their record in ``run.json``."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from therapy_analytics.readers import ReadOptions
 from therapy_analytics.readers._addresses import shown
 
 CORE = "core"
-"""What a run measures unless it is asked for more."""
+"""The measures of a default run."""
 TURNS_PER_BATCH = 2_000
 TURNS_PER_SLOW_BATCH = 200
-"""For coders that take seconds for a turn: so often is it told how far they are."""
+"""For coders that are slow, so that progress is reported often."""
 _PACKAGES = ("numpy", "scipy", "pandas", "spacy", "matplotlib")
 
 
 def extras_of(measures: str | Collection[str]) -> frozenset[Extra]:
-    """Return what must be measured besides the core, of what is asked for: ``"core"``, ``"all"``, names of costly ones.
+    """Return the sets of measures besides the core, of ``"core"``, ``"all"`` and names of sets.
 
     Raises
     ------
     UnknownNameError
-        There is nothing of that name to measure.
+        There is no set of measures of that name.
 
     Examples
     --------
@@ -53,26 +53,25 @@ class Settings:
     Attributes
     ----------
     lexicons : tuple of Lexicon
-        The user's own; those of the package are always there.
+        Word lists of the user, besides those of the package.
     seed : int
-        Of all shuffles.
+        Random seed of all shuffles.
     quotes : bool
-        Whether tables may hold what was said.
+        Whether tables may hold words of the transcripts.
     tagger : TaggerOptions
-        Who codes the turns.
+        What codes the turns.
     extras : frozenset of str
         What is measured besides the core: ``all``; and by name ``syntax`` (parts of speech), ``nclid`` (word mover's
         distances), ``recurrence`` (cross-recurrence of words), ``coupling`` (correlation of turns at several lags).
     spacy_model : str or None
-        A spaCy pipeline of the user's that tags parts of speech, such as ``en_core_web_sm``,
-        instead of the tagger of the package.
+        A spaCy pipeline of the user that tags parts of speech, such as ``en_core_web_sm``, instead of the package's.
     repair_speakers : bool
-        Whether swapped labels, and words at the wrong side of a turn, are put right before anything is measured.
+        Whether swapped labels, and words on the wrong side of a turn boundary, are corrected before measuring.
 
     Raises
     ------
     UnknownNameError
-        There is nothing of that name to measure.
+        `extras` has a name that is not known.
     """
 
     lexicons: tuple[Lexicon, ...] = ()
@@ -88,7 +87,7 @@ class Settings:
 
     @property
     def turns_per_batch(self) -> int:
-        """How many turns are worked on at a time; results do not depend on it."""
+        """How many turns a batch has; results do not depend on it."""
         return TURNS_PER_BATCH if self.tagger.kind == "fast" else TURNS_PER_SLOW_BATCH
 
     @property
@@ -98,17 +97,17 @@ class Settings:
 
     @property
     def codebooks(self) -> tuple[Codebook, ...]:
-        """Codebooks, each with the codes that the coder gives."""
+        """The codebooks, each reduced to the codes that the coder gives."""
         return codebooks_with(load_coder(self.tagger).names, more=chosen_codebooks(self.tagger))
 
     @property
     def rated(self) -> tuple[Code, ...]:
-        """Codes of the codebooks that the user named, each with a rate in the sessions table."""
+        """Codes of the codebooks that the user named; each has a rate in the sessions table."""
         return tuple(code for book in chosen_codebooks(self.tagger) for code in book.codes)
 
 
 def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return all that is needed to repeat a run, besides who coded the turns.
+    """Return the record of a run for ``run.json``, except its tagger: versions, options, lexicons and codebooks.
 
     Parameters
     ----------
@@ -117,7 +116,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
     options : ReadOptions
         How files were read.
     inputs : sequence of mappings
-        The files: name, hash, reader, number of sessions.
+        The transcripts: name, hash, reader, number of sessions.
     """
     return {
         "therapy_analytics": metadata.version("therapy-analytics"),
@@ -145,11 +144,11 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
 
 @functools.cache
 def program() -> str:
-    """Return a hash of the program: its sources, and the sizes of its data, whose own hashes stand in the recipe."""
+    """Return a hash of the program: its sources, and the sizes of its data files, whose hashes are in the recipe."""
     found, here = hashlib.sha256(), Path(__file__).parent
     for path in sorted(here.rglob("*")):
         if "lexicons" in path.parts:
-            continue  # they lie elsewhere in a checkout, and have hashes of their own
+            continue  # in a checkout they are elsewhere, and the recipe has their hashes
         if path.suffix in {".py", ".toml", ".csv"}:
             found.update(path.read_bytes())
         elif path.suffix in {".npz", ".onnx", ".json", ".txt"}:

@@ -1,9 +1,9 @@
-"""What the command says in words after a run: where the results are, and what to look at first."""
+"""What the command prints after a run: where the results are, and what to check first."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.language.english import NOT_ENGLISH
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from therapy_analytics.run import RunResult, Writing
 
 
-_READ = ("role_method", "role_pronoun_margin", "notes", "n_turns_to_review")
+_COLUMNS = ("role_method", "role_pronoun_margin", "notes", "n_turns_to_review")
 N_RATES = 4
-"""So many rates of the user's own codes stand in the terminal; sessions.csv has all."""
+"""The most rates of the user's own codes that the terminal shows; sessions.csv has all."""
 
 
 def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
-    """Return which columns of the sessions table the terminal shows, each with its heading, and the caption."""
+    """Return which columns of the sessions table the terminal shows, as (heading, column), and the caption."""
     talks = ("talks", "therapist_talk_share")
     if not result.rated:
         usual = {"asks": "question", "reflects": "reflection", "advises": "input"}
@@ -40,103 +40,83 @@ def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
 
 
 def pointers(result: RunResult, writing: Writing) -> list[str]:
-    """Return the lines below the table: the files, who coded, and what is to be checked."""
-    sessions = result.columns(_READ)
-    unsure = int((sessions["role_method"] == "pronouns_unsure").sum())
-    unknown = int((sessions["role_method"] == "none").sum())
-    noted = int((sessions["notes"] != "").sum())
-    lines = [
-        *_kept(result),
+    """Return the lines below the table: the files, what coded the turns, and what is to be checked."""
+    sessions, n = result.columns(_COLUMNS), result.n_kept
+    kept = f"{counted(n, 'session')} done by an earlier run of the same kind {'was' if n == 1 else 'were'} kept."
+    return [
+        *([kept] if n else []),
         *(_datasets(result, writing) if result.form == "parquet" else _tables(result, writing)),
         f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
+        *([_coded_by(result.tagger)] if result.tagger else []),
+        *result.told,
+        *_checks(sessions),
+        *_missing(result),
     ]
-    if result.tagger:
-        lines.append(_coded_by(result.tagger))
-    lines += result.told
-    lines += _without_surrogates(len(sessions))
-    lines += _to_review(sessions)
-    if unsure:
-        lines.append(
-            f"Check {counted(unsure, 'session')}: who the therapist is was a guess with a thin margin (column notes)."
-        )
-    swapped = int((sessions["role_pronoun_margin"] < SWAPPED).sum())
-    if swapped:
-        lines.append(f"Check {counted(swapped, 'session')}: the labels may be swapped (role_pronoun_margin under -4).")
-    if unknown:
-        lines.append(
-            f"In {counted(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL."
-        )
-    strange = int(sessions["notes"].str.contains(NOT_ENGLISH, regex=False).sum())
-    if strange:
-        lines.append(
-            f"Not in English, as it seems: {counted(strange, 'session')} (see the column notes). "
-            "The tagger and the word lists are for English; these numbers mean nothing."
-        )
-    if noted:
-        lines.append(f"Notes on {counted(noted, 'session')}: see the column notes.")
-    return lines + _missing(result)
 
 
-def _tables(result: RunResult, writing: Writing) -> list[str]:
+def _tables(result: RunResult, writing: Writing) -> Iterator[str]:
     page, out = result.out / "report.html", result.out
+    if page.is_file():
+        yield f"{page}: the page to look at first; open it in a browser"
+    elif writing.page:
+        yield "There are too many sessions for one page. For some of them: tanalyze run on their transcripts."
+    yield f"{out / 'sessions.csv'}: a row a session, with counts and intervals; measures.csv has everything else"
     each = "turns.csv and other tables" + (", figures" if writing.formats else "")
-    lines = [f"{page}: the page to look at first; open it in a browser"] * page.is_file()
-    if writing.page and not lines:
-        lines = ["There are too many sessions for one page. For some of them: tanalyze run on their transcripts."]
-    return [
-        *lines,
-        f"{out / 'sessions.csv'}: a row a session, with counts and intervals; measures.csv has everything else",
-        f"{out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
-    ]
+    yield f"{out / 'sessions'}{os.sep}<session>{os.sep}: {each}"
 
 
-def _datasets(result: RunResult, writing: Writing) -> list[str]:
+def _datasets(result: RunResult, writing: Writing) -> Iterator[str]:
     out = result.out
-    each = [f"{out / 'folders'}{os.sep}<session>{os.sep}: tables and figures"] * bool(writing.formats)
-    return [
-        f"{out / 'sessions'}{os.sep}: Parquet, a row a session, with counts and intervals",
-        f"{out / 'turns'}{os.sep}: Parquet, a row a turn; other tables beside it",
-        *each,
-    ]
+    yield f"{out / 'sessions'}{os.sep}: Parquet, a row a session, with counts and intervals"
+    yield f"{out / 'turns'}{os.sep}: Parquet, a row a turn; other tables beside it"
+    if writing.formats:
+        yield f"{out / 'folders'}{os.sep}<session>{os.sep}: tables and figures"
 
 
-def _missing(result: RunResult) -> list[str]:
-    n, says = result.n_unmeasured, f"{result.out / 'problems.csv'} says why and what would be right."
-    files = len(result.problems) - n
-    unread = [f"{counted(files, 'file')} could not be read: {says}"] * bool(files)
-    return unread + [f"{counted(n, 'session')} could not be measured: {says}"] * bool(n)
-
-
-def _kept(result: RunResult) -> list[str]:
-    n = result.n_kept
-    return [
-        f"{counted(n, 'session')} done by an earlier run of the same kind {'was' if n == 1 else 'were'} kept."
-    ] * bool(n)
-
-
-def _without_surrogates(n_sessions: int) -> list[str]:
-    line = (
-        "Synchrony cannot be compared with surrogate pairs (the columns surrogate_... of measures.csv are empty): that "
-        f"takes at least {FEWEST_DONORS} other sessions with turns of like length."
-    )
-    return [line] * (n_sessions <= FEWEST_DONORS)
-
-
-def _to_review(sessions: DataFrame) -> list[str]:
+def _checks(sessions: DataFrame) -> Iterator[str]:
+    """Yield what is to be checked in the sessions."""
+    if len(sessions) <= FEWEST_DONORS:
+        yield (
+            "Synchrony cannot be compared with surrogate pairs (the columns surrogate_... of measures.csv are empty): "
+            f"that takes at least {FEWEST_DONORS} other sessions with turns of like length."
+        )
     to_read = sessions["n_turns_to_review"]
-    line = (
-        f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
-        "safety_cue and the columns beside it in turn_measures.csv. None found elsewhere does not mean that the "
-        "others are safe."
-    )
-    return [line] * bool(to_read.sum() > 0)
+    if to_read.sum() > 0:
+        yield (
+            f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
+            "safety_cue and the columns beside it in turn_measures.csv. None found elsewhere does not mean that the "
+            "others are safe."
+        )
+    sentences = (
+        (sessions["role_method"] == "pronouns_unsure",
+         "Check {}: who the therapist is was a guess with a thin margin (column notes)."),
+        (sessions["role_pronoun_margin"] < SWAPPED,
+         "Check {}: the labels may be swapped (role_pronoun_margin under -4)."),
+        (sessions["role_method"] == "none",
+         "In {} nobody could be told to be the therapist; use --therapist LABEL."),
+        (sessions["notes"].str.contains(NOT_ENGLISH, regex=False),
+         ("Not in English, as it seems: {} (see the column notes). The tagger and the word lists are for English; "
+          "these numbers mean nothing.")),
+        (sessions["notes"] != "", "Notes on {}: see the column notes."),
+    )  # fmt: skip
+    for which, sentence in sentences:
+        if which.any():
+            yield sentence.format(counted(int(which.sum()), "session"))
+
+
+def _missing(result: RunResult) -> Iterator[str]:
+    reasons = f"{result.out / 'problems.csv'} says why and what would be right."
+    if n_files := len(result.problems) - result.n_unmeasured:
+        yield f"{counted(n_files, 'file')} could not be read: {reasons}"
+    if result.n_unmeasured:
+        yield f"{counted(result.n_unmeasured, 'session')} could not be measured: {reasons}"
 
 
 _WHY = {"refused": "whose answer had no codes", "nonsense": "whose codes do not exist", "failed": "without an answer"}
 
 
 def _coded_by(tagger: Mapping[str, Any]) -> str:
-    """Say who coded the turns, and what an outside coder did."""
+    """Say what coded the turns, and what an outside coder did."""
     if tagger["kind"] != "llm":
         return f"Coded by the {tagger['kind']} tagger {tagger['version']} (aim: {tagger['aim']})"
     uncoded = {name: tagger[f"n_{name}"] for name in ("refused", "nonsense", "failed")}

@@ -1,4 +1,4 @@
-"""Tables: what was computed, as DataFrames with a codebook."""
+"""The tables of measured sessions, as DataFrames, and what their fixed columns mean."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FROM_FILE = "Read from the transcript"
 
 
 def fixed_column(name: str, meaning: str, unit: str = "text", low: float = -inf, high: float = inf) -> Column:
-    """Return what a column means that is as the transcript, or a table about the sessions, has it."""
+    """Return the description of a column that is copied from the transcript or a table about the sessions."""
     return Column(
         name=name,
         meaning=meaning,
@@ -73,21 +73,21 @@ TURN_COLUMNS = (
     fixed_column("n_words", "Words of the turn; a contraction is one word", "words", 0),
 )
 TURN_KEYS = TURN_COLUMNS[:2]
-"""What says which turn a row is about."""
+"""The columns that identify a turn."""
 DYAD_COLUMNS = (
     fixed_column("session_id", "The session, one with several therapists or clients"),
     fixed_column("therapist", "The label of one therapist; all others count as other speakers in the row"),
     fixed_column("client", "The label of one client; all others count as other speakers in the row"),
 )
 GOLD = "gold_"
-"""Before the name of a column of codes that people gave, as the file has it."""
+"""Precedes the names of columns of codes that people gave, which are those of the transcript."""
 UNSURE_COLUMN = fixed_column(
     "unsure_codes", "Codes whose decision on the turn may well be otherwise; several are split by ;"
 )
 SENTENCES_COLUMN = fixed_column(
     "n_sentences", "Sentences of the turn; text without punctuation counts as one", "sentences", 0
 )
-QUOTE_COLUMN = fixed_column("text", "What was said (only with --quotes)")
+QUOTE_COLUMN = fixed_column("text", "The words of the turn (only with --quotes)")
 SPEAKER_COLUMN = fixed_column(
     "speaker_changed",
     "How it was changed who says the turn: swapped, words_moved; empty is unchanged (only with --repair-speakers)",
@@ -96,18 +96,18 @@ SPEAKER_COLUMN = fixed_column(
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One session, tagged, with the values of all measures and the rows that are made of it while it is at hand.
+    """A session with its codes and measures.
 
     Attributes
     ----------
     session : AnnotatedSession
-        The session as arrays.
-    values : mapping of str to float or array
-        Of each column of each measure.
+        The session as arrays, with its codes.
+    values : mapping of str to float or array (n_turns,)
+        The value of each column of each measure.
     parts : list of Row
-        What is measured of the whole session and of its parts.
+        The measures of the whole session and of its parts.
     responses, feelings : DataFrame
-        Rows of the tables of these names.
+        The session's rows of these tables.
     """
 
     session: AnnotatedSession
@@ -118,7 +118,7 @@ class Measured:
 
 
 def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
-    """Measure a tagged session: all columns that the settings of the run ask for, and all rows."""
+    """Measure a session that has codes: the columns that the settings ask for, and the rows of the long tables."""
     values = values_of(session)
     last = len(session) - 1
     whole = [as_part(row, "whole", 0, last) for row in measure_rows(columns, values)]
@@ -129,12 +129,12 @@ def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
 
 
 def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None:
-    """Refuse codes of the user's books whose columns are there already.
+    """Refuse codes of the user's codebooks whose columns have the names of others.
 
     Raises
     ------
     BadOptionError
-        A code would make a column (its own, its rate's or its count's) that something else makes.
+        The column of a code, of its rate or of its count has the name of another column.
     """
     taken = {
         one.name
@@ -150,7 +150,7 @@ def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None
 
 
 def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return a row a session: the fixed columns, the metadata, then the core of the measures."""
+    """Return a row a session: the fixed columns, the metadata, then the core measures."""
     rows = [_session_row(one.session.session) for one in measured]
     fixed = [column.name for column in SESSION_COLUMNS]
     frame = pd.DataFrame(rows, columns=_with_metadata(rows, fixed, columns))
@@ -158,19 +158,19 @@ def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> p
 
 
 def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return the core of the measures of each set of values, a row a set."""
+    """Return the core measures, a row for each set of values."""
     names = core_names(columns)
     rows = np.array([[one[name] for name in names] for one in values], dtype=np.float64)
     return pd.DataFrame(rows.reshape(len(values), len(names)), columns=names)
 
 
 def core_names(columns: Iterable[Column]) -> list[str]:
-    """Return the measures that stand in ``sessions.csv``, in order."""
+    """Return the names of the core measures, which are columns of ``sessions.csv``, in order."""
     return [column.name for column in columns if column.level == "session" and column.core]
 
 
 def about(session: Session) -> dict[str, str]:
-    """Return what sessions.csv says of a session besides its measures, as it is written there; fixed columns first."""
+    """Return the columns of ``sessions.csv`` that are no measures, as text; the fixed columns first."""
     row = _session_row(session)
     names = [column.name for column in SESSION_COLUMNS]
     return {name: str(row[name]) for name in dict.fromkeys([*names, *row])}
@@ -200,7 +200,7 @@ def _with_metadata(rows: Sequence[Mapping[str, object]], fixed: list[str], colum
 
 
 def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return a row for each therapist and client of the sessions that have several: labels, then session measures."""
+    """Return a row for each pair of a therapist and a client: labels, then the core measures of that pair."""
     pairs = [dyad for dyad, _ in measured]
     labels = {
         "session_id": [dyad.session.session.id for dyad in pairs],
@@ -225,13 +225,13 @@ def parts_table(measured: Sequence[Measured]) -> pd.DataFrame:
 
 
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
-    """Return the same of measures of synchrony alone."""
+    """Return the same rows for measures of synchrony alone, without codes and tagger."""
     rows = [(one, row) for one in sessions for row in (*whole_rows(one, asked), *part_rows(one, asked))]
     return _long([(one.session.id, row) for one, row in rows], PART_COLUMNS)
 
 
 def _long(rows: Sequence[tuple[str, Row]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return rows as a table; statistics that a measure has not are nan."""
+    """Return rows as a table; statistics that a measure does not have are nan."""
     found: dict[str, Any] = {"session_id": [name for name, _ in rows]}
     for column in columns[1:]:
         values = [row.get(column.name) for _, row in rows]
@@ -246,16 +246,14 @@ def _long(rows: Sequence[tuple[str, Row]], columns: Sequence[Column]) -> pd.Data
 
 
 def _responses(session: AnnotatedSession) -> pd.DataFrame:
-    """Return a row for each client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
+    """Return a row for each client code and therapist code of the reply (see `RESPONSE_COLUMNS`)."""
     return pd.DataFrame(dict(response_rows(session)))
 
 
 def _feelings(session: AnnotatedSession) -> pd.DataFrame:
     """Return a row for each feeling of the client's that the therapist names (see `FEELING_COLUMNS`)."""
     table = pd.DataFrame(dict(feeling_rows(session)))
-    said = table["expressed_turn"].to_numpy(dtype=np.float64)
-    missing = np.isnan(said)
-    return table.assign(expressed_turn=pd.arrays.IntegerArray(np.where(missing, 0, said).astype(np.int64), missing))
+    return table.assign(expressed_turn=table["expressed_turn"].astype("Int64"))
 
 
 def responses_table(measured: Sequence[Measured]) -> pd.DataFrame:
@@ -269,10 +267,10 @@ def feelings_table(measured: Sequence[Measured]) -> pd.DataFrame:
 
 
 def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return tables under each other, with codes as categories; of none, the columns alone."""
+    """Return tables under each other, with codes as categories; without any, a table without rows."""
     if not tables:
         return pd.DataFrame({column.name: [] for column in columns})
-    # Tables without rows know no types.
+    # Tables without rows have no types.
     whole = pd.concat([one for one in tables if len(one)] or tables[:1], ignore_index=True)
     return with_categories(whole)
 
@@ -280,9 +278,9 @@ def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[Column]) -> p
 def turns_table(
     measured: Sequence[Measured], codes: Sequence[Code], *, quotes: bool = False, repaired: bool = False
 ) -> pd.DataFrame:
-    """Return a row a turn: place, role, times, words, then 0 or 1 for each code.
+    """Return a row a turn: place, role, times, number of words, then 0 or 1 for each code.
 
-    Codes of the other role are empty (missing), not 0. Codes that people gave stand in ``gold_...``, by name.
+    Codes of the other role are missing, not 0. Codes that people gave are in columns ``gold_...``, sorted by name.
     """
     turns = [turn for one in measured for turn in one.session.session.turns]
     data: dict[str, object] = {
@@ -322,7 +320,7 @@ def probabilities_table(measured: Sequence[Measured], codes: Sequence[Code]) -> 
 
 
 def turn_measures_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return a row a turn: sentences, and the measures that have a value for a turn."""
+    """Return a row a turn: its number of sentences, and the measures that have a value for each turn."""
     data: dict[str, object] = {
         **_turn_keys(measured),
         SENTENCES_COLUMN.name: _joined([one.session.turns.n_sentences for one in measured], np.int64),
@@ -337,17 +335,8 @@ def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype=dtype)
 
 
-def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> np.ndarray:
-    """Name the unsure codes of each turn; few combinations occur, so each is put into words once."""
+def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> list[str]:
+    """Return the unsure codes of each turn, joined by ;."""
     names = [code.column for code in codes]
-    n_turns = sum(len(one.session) for one in measured)
-    table = np.zeros((n_turns, len(names)), dtype=np.bool_)
-    for column, name in enumerate(names):
-        table[:, column] = _joined([one.session.unsure[name] for one in measured], np.bool_)
-    texts = np.full(n_turns, "", dtype=object)
-    (some,) = np.nonzero(table.any(axis=1))
-    if len(some):
-        kinds = [row.tobytes() for row in table[some]]
-        said = {kind: ";".join(compress(names, kind)) for kind in set(kinds)}
-        texts[some] = [said[kind] for kind in kinds]
-    return texts
+    unsure = np.array([_joined([one.session.unsure[name] for one in measured], np.bool_) for name in names])
+    return [";".join(compress(names, row)) for row in unsure.T]

@@ -1,4 +1,4 @@
-"""Rooms that are called by their verb: whoever types ``ta.compare(...)`` wants what the folder is named after."""
+"""Packages that can be called: ``ta.compare(...)`` is ``ta.compare.compare(...)``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 
-class Verb(ModuleType):
+class CallableModule(ModuleType):
     """A module that passes calls on to its function of the same name."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -18,6 +18,6 @@ class Verb(ModuleType):
 def call_by_name(module: str) -> None:
     """Let a module be called as the function in it that has its name.
 
-    Importing a module sets it as an attribute of its package, over whatever function was there.
+    Importing a module sets it as an attribute of its package, in the place of a function of that name.
     """
-    sys.modules[module].__class__ = Verb
+    sys.modules[module].__class__ = CallableModule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from therapy_analytics.session import Mark, MarkKind
+from therapy_analytics.session import MarkKind, SpeechMark
 
 _SECONDS = r"(?P<s>\d+(?:[.,]\d+)?)\s*(?:s|sec|secs|seconds?)\.?"
 _KINDS: tuple[tuple[MarkKind, str], ...] = (
@@ -31,7 +31,7 @@ _PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9]*_\w+|[A-Z]{2,}\d*|\.{3}|\u2026|x|\s*")
 _LONGEST_EVENT = 4
 
 
-def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
+def split_marks(text: str) -> tuple[str, tuple[SpeechMark, ...]]:
     """Take the speech marks out of a text.
 
     Parameters
@@ -43,7 +43,7 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     -------
     str
         The words.
-    tuple of Mark
+    tuple of SpeechMark
         Each with its offset in the words.
 
     Examples
@@ -70,12 +70,12 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     _add(parts, text[end:])
     words = "".join(parts)
     return words, tuple(
-        Mark(kind=kind, at=_next_word(words, at), written=written, seconds=seconds)
+        SpeechMark(kind=kind, at=_next_word(words, at), written=written, seconds=seconds)
         for kind, seconds, written, at in found
     )
 
 
-def join_marks(text: str, marks: Sequence[Mark]) -> str:
+def join_marks(text: str, marks: Sequence[SpeechMark]) -> str:
     """Put marks back where they stood; `split_marks` is the inverse.
 
     Examples

@@ -15,7 +15,7 @@ from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Person, person
 from therapy_analytics.redact._spoken import alphanumerics
 from therapy_analytics.redact._tokens import plain, texts_before, tokens
-from therapy_analytics.session import Mark, Session, Turn
+from therapy_analytics.session import Session, SpeechMark, Turn
 
 _MOST_ROUNDS = 6
 _FEWEST_DIGITS = 4
@@ -83,7 +83,7 @@ def redact_session(session: Session) -> Redacted:
     Examples
     --------
     >>> from therapy_analytics.session import Turn
-    >>> text = "My husband Mark called from 914-555-0123."
+    >>> text = "My husband SpeechMark called from 914-555-0123."
     >>> turn = Turn(index=0, speaker="Dana", role="client", text=text, first_row=1)
     >>> copy = redact_session(Session(id="a", source_file="a", turns=(turn,))).session.turns[0]
     >>> copy.speaker, copy.text
@@ -167,7 +167,7 @@ class _Work:
             end = one.end
         return "".join([*parts, text[end:]]), cuts
 
-    def _marks(self, turn: Turn, moved: Callable[[int], int], text: str) -> tuple[tuple[Mark, ...], list[Noted]]:
+    def _marks(self, turn: Turn, moved: Callable[[int], int], text: str) -> tuple[tuple[SpeechMark, ...], list[Noted]]:
         """Clean transcribers' marks in brackets; there a placeholder has no brackets of its own."""
         done, notes = [], []
         for mark in turn.marks:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from therapy_analytics.readers import join_marks
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers.chat_talkbank import LABEL, NO_END, letters, spoken
-from therapy_analytics.session import Mark, Role, Session, Turn
+from therapy_analytics.session import Role, Session, SpeechMark, Turn
 from therapy_analytics.writers._base import writer
 
 _ROLES: Mapping[Role, tuple[str, str]] = {
@@ -143,14 +143,14 @@ class Utterance:
     verbatim: str = field(repr=False)
 
 
-def utterances(text: str, marks: Sequence[Mark]) -> Iterator[Utterance]:
+def utterances(text: str, marks: Sequence[SpeechMark]) -> Iterator[Utterance]:
     """Yield the utterances of a turn: one a sentence, each with one terminator.
 
     Parameters
     ----------
     text : str
         The words of a turn.
-    marks : sequence of Mark
+    marks : sequence of SpeechMark
         Its marks; each belongs to the words that follow it.
 
     Examples
@@ -165,7 +165,7 @@ def utterances(text: str, marks: Sequence[Mark]) -> Iterator[Utterance]:
     yield from (_utterance(*one) for one in sentences)
 
 
-def _sentences(words: str, marks: Sequence[Mark]) -> Iterator[tuple[str, Sequence[Mark]]]:
+def _sentences(words: str, marks: Sequence[SpeechMark]) -> Iterator[tuple[str, Sequence[SpeechMark]]]:
     """Yield the sentences with their marks; marks behind the last sentence are one of their own."""
     begins = [0]
     for match in _SENTENCE_END.finditer(words):
@@ -180,7 +180,7 @@ def _sentences(words: str, marks: Sequence[Mark]) -> Iterator[tuple[str, Sequenc
         yield words[begin:end].rstrip(), [replace(mark, at=mark.at - begin) for mark in own]
 
 
-def _utterance(words: str, marks: Sequence[Mark]) -> Utterance:
+def _utterance(words: str, marks: Sequence[SpeechMark]) -> Utterance:
     """Return one sentence as CHAT, with its original words unless the line is read as the same words."""
     verbatim = join_marks(words, marks)
     line = _line(words, marks)
@@ -191,7 +191,7 @@ def _utterance(words: str, marks: Sequence[Mark]) -> Utterance:
     return Utterance(line, verbatim)
 
 
-def _essence(words: str, marks: Sequence[Mark]) -> tuple[object, ...]:
+def _essence(words: str, marks: Sequence[SpeechMark]) -> tuple[object, ...]:
     """Return what two ways to write the same words share; pauses and unclear words have no text of their own."""
     texts = [
         "" if mark.kind == "pause" or _UNCLEAR.fullmatch(mark.written) else "".join(filter(str.isalnum, mark.written))
@@ -200,7 +200,7 @@ def _essence(words: str, marks: Sequence[Mark]) -> tuple[object, ...]:
     return words, [(mark.kind, mark.at, mark.seconds, text.casefold()) for mark, text in zip(marks, texts, strict=True)]
 
 
-def _line(words: str, marks: Sequence[Mark]) -> str:
+def _line(words: str, marks: Sequence[SpeechMark]) -> str:
     """Return words, with the marks where they stand, and the terminator."""
     ending = _ENDING.search(words)
     end = ending.start() if ending else len(words)
@@ -216,7 +216,7 @@ def _line(words: str, marks: Sequence[Mark]) -> str:
     return " ".join(filter(None, [*line, "" if any(line) else "0", terminator]))
 
 
-def _mark(mark: Mark) -> str:
+def _mark(mark: SpeechMark) -> str:
     """Return a mark as CHAT has it; what CHAT cannot hold is in the original words."""
     inside = mark.written.strip("[]()* ")
     if mark.kind in {"pause", "silence"} and mark.seconds is not None:

@@ -1,4 +1,4 @@
-"""The house itself: imports go one way, names are kept, errors travel."""
+"""The package as a whole: imports go one way, nothing is too large, names are kept, errors can be pickled."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import inspect
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import size
 
 from therapy_analytics import errors
 from therapy_analytics.errors import DuplicateNameError, UnknownNameError
@@ -20,7 +22,7 @@ from therapy_analytics.readers._base import READERS
 from therapy_analytics.registry import Registry
 from therapy_analytics.writers import WRITERS
 
-ROOMS = (
+LAYERS = (
     ("errors",),
     ("registry", "session", "verbs", "cells", "clusters", "private", "arrow", "printable", "third_party"),
     ("readers",),
@@ -44,18 +46,19 @@ ROOMS = (
     ("summary", "progress", "dialogues"),
     ("cli",),
 )
-PLACE = {room: place for place, rooms in enumerate(ROOMS) for room in rooms}
+PLACE = {name: place for place, names in enumerate(LAYERS) for name in names}
 PACKAGE = Path(__file__).resolve().parents[2] / "therapy_analytics"
+CHECKOUT = pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
 
 
 @functools.cache
 def _nodes(path: Path) -> list[ast.AST]:
     """Return all nodes of the syntax tree of a module."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return list(ast.walk(size.trees(PACKAGE)[path]))
 
 
 def _imports(path: Path) -> list[str]:
-    """Rooms of the package that a module imports, anywhere in it."""
+    """Return the sub-packages and top-level modules that a module imports, anywhere in it."""
     found = []
     for node in _nodes(path):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -65,26 +68,44 @@ def _imports(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
+@CHECKOUT
 def test_imports_go_one_way() -> None:
     modules = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
     assert len(modules) > 20
     for path in modules:
         own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for room in _imports(path):
-            assert PLACE[room] <= PLACE[own], f"{path.name} ({own}) imports {room}, which is to its right"
-            assert room == own or PLACE[room] < PLACE[own], f"{own} and {room} stand side by side"
+        for name in _imports(path):
+            assert PLACE[name] <= PLACE[own], f"{path.name} ({own}) imports {name}, which is in a layer above it"
+            assert name == own or PLACE[name] < PLACE[own], f"{own} and {name} are in one layer"
 
 
-@pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
+@CHECKOUT
 def test_no_files_import_each_other_in_a_ring() -> None:
-    from size import cycles, imports
-
-    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
-    assert cycles(imports(PACKAGE)) == []
+    assert size.cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+    assert size.cycles(size.imports(PACKAGE)) == []
 
 
-@pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
+@CHECKOUT
+def test_no_module_and_no_function_is_too_long() -> None:
+    trees = size.trees(PACKAGE)
+    lines = {path.name: size.n_lines(path) for path in trees}
+    bodies = {
+        f"{path.name}: {one.name}": size.body_lines(one) for path, tree in trees.items() for one in size.functions(tree)
+    }
+    assert {name: n for name, n in lines.items() if n > size.MOST_LINES} == {}
+    assert {name: n for name, n in bodies.items() if n > size.MOST_BODY} == {}
+
+
+@CHECKOUT
+def test_a_name_says_what_it_names() -> None:
+    """A class name stands once in the package, so that it can be searched for; `of` is no name."""
+    nodes = [(path.name, node) for path in PACKAGE.rglob("*.py") for node in _nodes(path)]
+    classes = Counter(node.name for _, node in nodes if isinstance(node, ast.ClassDef))
+    assert [name for name, n in classes.items() if n > 1] == []
+    assert [name for name, node in nodes if isinstance(node, size.Function) and node.name == "of"] == []
+
+
+@CHECKOUT
 def test_only_the_command_prints() -> None:
     for path in PACKAGE.rglob("*.py"):
         calls = [node for node in _nodes(path) if isinstance(node, ast.Call)]
@@ -198,19 +219,17 @@ EXAMPLES: dict[str, tuple[object, ...]] = {
     "DuplicateNameError": ("reader", "x", "here", "there"),
     "BadDataFileError": ("a.toml", "no name", "Give one"),
     "BadOptionError": ("--out", "a file", "Name a folder"),
-    "CannotWriteError": ("results", "the disk is full", "Make room"),
+    "CannotWriteError": ("results", "the disk is full", "Free some space"),
     "CoderServerError": ("http://127.0.0.1:1", "nobody answers", "Start it"),
 }
 
 
 @pytest.mark.parametrize(
     "kind",
-    [one for _, one in inspect.getmembers(errors, inspect.isclass) if one.__module__ == errors.__name__],
+    [one for name, one in inspect.getmembers(errors, inspect.isclass) if name in EXAMPLES],
     ids=lambda kind: kind.__name__,
 )
 def test_errors_survive_pickling_and_read_as_sentences(kind: type[Exception]) -> None:
-    if kind is errors.TherapyAnalyticsError:
-        return
     error = kind(*EXAMPLES[kind.__name__])
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
@@ -218,6 +237,11 @@ def test_errors_survive_pickling_and_read_as_sentences(kind: type[Exception]) ->
     assert vars(again) == vars(error)
     assert str(error).strip()
     assert ".." not in str(error)
+
+
+def test_every_error_has_an_example() -> None:
+    public = {one for one in vars(errors) if one.endswith("Error") and not one.startswith("_")}
+    assert public == {*EXAMPLES, "TherapyAnalyticsError"}
 
 
 def _loaded_by(code: str) -> set[str]:
