@@ -33,8 +33,8 @@ PEERS = (
             Pair(
                 "coordination",
                 "coordination, from texts",
-                "`annotate` (tokens, all word lists), then `coordination` of the replies of either, without chance; "
-                "nine lists of our own",
+                "`annotate` (tokens, all word lists), then `coordination` of the replies of either, without "
+                "null distributions; nine lists of our own",
                 "`Coordination(target_thresh=1)`: `fit` (finds the words of its eight lists) and `transform`",
             ),
             Pair(

@@ -82,8 +82,8 @@ def _refused(*_: object, **__: object) -> NoReturn:
 def _reason(error: Exception) -> str:
     """Say what went wrong; what an error says of its data is left out, for it may be said words."""
     plain = isinstance(error, (ImportError, LookupError, OSError)) and not isinstance(error, (KeyError, IndexError))
-    said = " ".join(re.sub(r"\x1b\[\d+m|\*{3,}", "", str(error)).split())
-    return f"{type(error).__name__}: {said[:120]}" if plain else type(error).__name__
+    spoken = " ".join(re.sub(r"\x1b\[\d+m|\*{3,}", "", str(error)).split())
+    return f"{type(error).__name__}: {spoken[:120]}" if plain else type(error).__name__
 
 
 def _channel() -> TextIO:
@@ -132,14 +132,14 @@ def mean(values: Sequence[float]) -> float:
 
 def _corpus(given: Given) -> Any:
     convokit: Any = importlib.import_module("convokit")
-    said = []
+    spoken = []
     for session in given["sessions"]:
         who = {role: convokit.Speaker(id=f"{session['id']}/{role}") for role in set(session["roles"])}
         names = [f"{session['id']}/{i}" for i in range(len(session["roles"]))]
         for i, (role, text) in enumerate(zip(session["roles"], session["texts"], strict=True)):
             about = {"conversation_id": names[0], "reply_to": names[i - 1] if i else None, "timestamp": i}
-            said.append(convokit.Utterance(id=names[i], speaker=who[role], text=text, **about))
-    return convokit.Corpus(utterances=said)
+            spoken.append(convokit.Utterance(id=names[i], speaker=who[role], text=text, **about))
+    return convokit.Corpus(utterances=spoken)
 
 
 def _coordinated(corpus: Any) -> Any:
@@ -248,8 +248,8 @@ def means_of_four(found: Any) -> Values:
 
 def _align_tokens(given: Given, _: Path) -> Job:
     calculate: Any = importlib.import_module("align.calculate_alignment")
-    said = [list(zip(one["words"], one["tags"], strict=True)) for one in given["sessions"]]
-    turns = [[(words, list(zip(words, tags, strict=True))) for words, tags in one] for one in said]
+    spoken = [list(zip(one["words"], one["tags"], strict=True)) for one in given["sessions"]]
+    turns = [[(words, list(zip(words, tags, strict=True))) for words, tags in one] for one in spoken]
 
     def one(session: Any) -> list[list[float]]:
         pairs = list(pairwise(session))

@@ -150,9 +150,9 @@ def plant(
         clause = next(filter(_tells, tries), None)
         if clause is None:
             continue
-        said, text = FRAMES[random.integers(len(FRAMES))].format(clause), turns[place].text.rstrip().rstrip(",") + " "
+        spoken, text = FRAMES[random.integers(len(FRAMES))].format(clause), turns[place].text.rstrip().rstrip(",") + " "
         text = text if text[-2] in ".!?" else f"{text[:-1]}. "
-        turns[place] = replace(turns[place], text=f"{said} {text}" if random.random() < 0.5 else f"{text}{said}")
+        turns[place] = replace(turns[place], text=f"{spoken} {text}" if random.random() < 0.5 else f"{text}{spoken}")
         marks.append((place, bool(k % 2), clause))
     return Planted(replace(session, turns=tuple(turns)), corpus, tuple(marks))
 
@@ -163,13 +163,13 @@ def outcomes(planted: Sequence[Planted]) -> dict[str, list[tuple[str, bool, bool
     batch = annotate([one.session for one in planted], Matcher([]))
     for one, session in zip(planted, batch, strict=True):
         for method, some in found.items():
-            said = _said(replace(session), method)
-            called = set(said.turns[said.unsupported >= UNSUPPORTED].tolist())
+            spoken = _spoken(replace(session), method)
+            called = set(spoken.turns[spoken.unsupported >= UNSUPPORTED].tolist())
             some += [(one.session.id, false, place in called) for place, false, _ in one.marks]
     return found
 
 
-def _said(session: AnnotatedSession, method: str) -> Attributions:
+def _spoken(session: AnnotatedSession, method: str) -> Attributions:
     """Return the attributions, borne out by words like them or, for the baseline, by the same words alone."""
     if method == "exact words":
         session.cached(_without_meaning, key=word_meanings)
@@ -197,7 +197,7 @@ def _interval(draws: Sequence[float], value: float) -> str:
 
 
 def _natural(sessions: Sequence[Session], method: str) -> str:
-    found = [_said(one, method).unsupported for one in annotate(sessions, Matcher([]))]
+    found = [_spoken(one, method).unsupported for one in annotate(sessions, Matcher([]))]
     p = np.concatenate(found)
     return f"{len(p)} attributions, {np.sum(~np.isnan(p))} judged, {np.sum(p >= UNSUPPORTED)} candidates"
 

@@ -80,9 +80,9 @@ def sentences(path: Path = STATEMENTS) -> list[list[str]]:
     kept = tomllib.loads(path.read_text(encoding="utf-8"))["held_out"]
     rows = [["", "n", "any belief found", "the right belief found", "keywords: any", "keywords: the right one"]]
     for kind, texts in kept.items():
-        said, words = load_distortions().of_texts(texts).beliefs >= VOICED, keywords(texts)
-        right = [one[:, BELIEFS.index(kind)] if kind in BELIEFS else ~one.any(axis=1) for one in (said, words)]
-        shown = [said.any(axis=1), right[0], words.any(axis=1), right[1]]
+        spoken, words = load_distortions().of_texts(texts).beliefs >= VOICED, keywords(texts)
+        right = [one[:, BELIEFS.index(kind)] if kind in BELIEFS else ~one.any(axis=1) for one in (spoken, words)]
+        shown = [spoken.any(axis=1), right[0], words.any(axis=1), right[1]]
         rows.append([kind, str(len(texts)), *map(share, shown)])
     return rows
 
@@ -106,21 +106,21 @@ def by_kind(data: Path) -> list[list[str]]:
     table = pd.read_csv(data / "distortions" / "distortions.csv", keep_default_na=False)
     rows = [["kind", "letters", *BELIEFS, "any, in the marked part"]]
     for kind, part in table.groupby("Dominant Distortion"):
-        said = load_distortions().of_texts(part["Patient Question"].tolist()).beliefs >= VOICED
+        spoken = load_distortions().of_texts(part["Patient Question"].tolist()).beliefs >= VOICED
         marked = load_distortions().of_texts(part["Distorted part"].tolist()).beliefs >= VOICED
         inside = "-" if kind == "No Distortion" else share(marked.any(axis=1))
-        rows.append([str(kind), str(len(part)), *map(share, said.T), inside])
+        rows.append([str(kind), str(len(part)), *map(share, spoken.T), inside])
     return rows
 
 
 def of_clients(data: Path, name: str) -> tuple[list[str], NDArray[np.int64], Distorted]:
     """Return the client turns with words of a corpus, whose session they are, and what the model says of them."""
-    once = {one.metadata.get("source_group", one.id): one for one in reversed(sessions_of(data, name))}
-    said = [(k, turn.text) for k, one in enumerate(once.values()) for turn in one.turns if turn.role == "client"]
-    turns = turns_from_texts([text for _, text in said])
+    first = {one.metadata.get("source_group", one.id): one for one in reversed(sessions_of(data, name))}
+    spoken = [(k, turn.text) for k, one in enumerate(first.values()) for turn in one.turns if turn.role == "client"]
+    turns = turns_from_texts([text for _, text in spoken])
     spoken = np.flatnonzero(turns.n_words > 0)
-    found = load_distortions().of_texts([said[i][1] for i in spoken.tolist()])
-    return [said[i][1] for i in spoken.tolist()], np.array([said[i][0] for i in spoken.tolist()]), found
+    found = load_distortions().of_texts([spoken[i][1] for i in spoken.tolist()])
+    return [spoken[i][1] for i in spoken.tolist()], np.array([spoken[i][0] for i in spoken.tolist()]), found
 
 
 def sessions(clients: Clients) -> list[list[str]]:

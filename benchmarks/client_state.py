@@ -63,7 +63,7 @@ class Coded:
 
     session: str
     group: str
-    said: dict[str, Floats]
+    spoken: dict[str, Floats]
     truth: Floats
 
 
@@ -114,7 +114,7 @@ def unseen(path: Path) -> list[Coded]:
 
 def fitted(coded: Sequence[Coded]) -> Talk:
     """Fit the chain: base rates from the taggers alone, the rest by the log-loss of live and smoothed estimates."""
-    base = np.mean([np.vstack([one.said[tier] for one in coded]).mean(axis=0) for tier in TIERS], axis=0)
+    base = np.mean([np.vstack([one.spoken[tier] for one in coded]).mean(axis=0) for tier in TIERS], axis=0)
 
     def talk(x: Floats) -> Talk:
         stay, pull = special.expit(x[1:])
@@ -123,7 +123,7 @@ def fitted(coded: Sequence[Coded]) -> Talk:
     def loss(x: Floats) -> float:
         total = 0.0
         for one in coded:
-            for p in one.said.values():
+            for p in one.spoken.values():
                 found = tracked(p, talk(x))
                 total += float(_loss(found.live, one.truth).sum() + _loss(found.smoothed, one.truth).sum())
         return total / (4 * sum(len(one.truth) for one in coded)) + RIDGE * float(x[0] ** 2)
@@ -137,7 +137,7 @@ def _loss(p: Floats, truth: Floats) -> Floats:
 
 def _recalibrated(coded: Sequence[Coded], tier: str, *, biases: bool) -> Callable[[Floats], Floats]:
     """Return the tagger with a temperature, and a bias for each kind, fitted to sessions."""
-    logs, truth = np.log(np.vstack([one.said[tier] for one in coded])), np.vstack([one.truth for one in coded])
+    logs, truth = np.log(np.vstack([one.spoken[tier] for one in coded])), np.vstack([one.truth for one in coded])
 
     def scaled(log_p: Floats, x: Floats) -> Floats:
         return np.asarray(special.softmax(x[0] * log_p + np.append(x[1:], [0.0] * (4 - len(x))), axis=1))
@@ -175,7 +175,7 @@ def losses(coded: Sequence[Coded], shuffles: int = SHUFFLES) -> str:
                 for name, way in _ways(others, tier, talk).items():
                     sums = total.setdefault((tier, name), np.zeros(len(coded)))
                     for i in np.flatnonzero(fold == k).tolist():
-                        sums[i] += _loss(way(coded[i].said[tier]), coded[i].truth).sum() / shuffles
+                        sums[i] += _loss(way(coded[i].spoken[tier]), coded[i].truth).sum() / shuffles
     n = np.bincount(groups, [float(len(one.truth)) for one in coded]).astype(np.float64)
     by_group = {key: np.bincount(groups, sums).astype(np.float64) for key, sums in total.items()}
     return _loss_table(by_group, n)
@@ -212,9 +212,9 @@ def _other_corpora(folder: Path) -> str:
 def _session(name: str, units: pd.DataFrame) -> Session:
     roles: dict[str, Role] = {"client": "client", "counsellor": "therapist"}
     volleys = units.groupby("conv_vol_idx", sort=False)
-    said = zip(volleys["speaker"].first(), volleys["utt_text"].agg(" ".join), strict=True)
+    spoken = zip(volleys["speaker"].first(), volleys["utt_text"].agg(" ".join), strict=True)
     turns = (
-        Turn(index=i, speaker=who, role=roles[who], text=text, first_row=i + 1) for i, (who, text) in enumerate(said)
+        Turn(index=i, speaker=who, role=roles[who], text=text, first_row=i + 1) for i, (who, text) in enumerate(spoken)
     )
     return Session(id=name, source_file=name, turns=tuple(turns))
 
@@ -240,7 +240,7 @@ def _unseen_quality(coded: Sequence[Coded], data: Path) -> str:
     for j, name in enumerate((*COURSE, *OTHER[:2])):
         cells = []
         for tier in TIERS:
-            high, low = (np.array([_course_of(one.said[tier])[j] for one in kept[q]]) for q in ("high", "low"))
+            high, low = (np.array([_course_of(one.spoken[tier])[j] for one in kept[q]]) for q in ("high", "low"))
             cells.append(_auc(high, low))
         rows.append([name, *cells])
     return markdown(rows)

@@ -115,9 +115,9 @@ def _repeated(data: Path) -> list[tuple[str, ...]]:
         for k, one in enumerate(judged):
             other = [text for i, texts in enumerate(advice) if i != k for text in texts]
             for again, pool in ((True, advice[k]), (False, other)) * 3 if len(advice[k]) > 2 and other else ():
-                said = advice_of(_with_advice(one, changed(pool[random.integers(len(pool))], near, random)))
-                if len(said.turns) and said.turns[-1] == len(one):
-                    hits[again].append(bool(said.repeats[-1]))
+                spoken = advice_of(_with_advice(one, changed(pool[random.integers(len(pool))], near, random)))
+                if len(spoken.turns) and spoken.turns[-1] == len(one):
+                    hits[again].append(bool(spoken.repeats[-1]))
     cells = [
         _cell(_bootstrap(np.array(one, dtype=np.float64), lambda some: float(some.mean()))) for one in hits.values()
     ]

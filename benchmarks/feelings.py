@@ -66,12 +66,12 @@ def with_client(session: Session, texts: Sequence[str]) -> Session:
     """Return the session with other client turns, begun anew when there are too few."""
     k, turns = 0, []
     for turn in session.turns:
-        turns.append(_said(turn, texts[k % len(texts)]) if turn.role == "client" and texts else turn)
+        turns.append(_spoken(turn, texts[k % len(texts)]) if turn.role == "client" and texts else turn)
         k += turn.role == "client"
     return replace(session, turns=tuple(turns))
 
 
-def _said(turn: Turn, text: str) -> Turn:
+def _spoken(turn: Turn, text: str) -> Turn:
     return replace(turn, text=text)
 
 

@@ -60,11 +60,11 @@ def _words(folder: Path, asked: argparse.Namespace) -> list[str]:
 
 def _run(words: list[str], out: Path, *, tell: bool = False) -> int:
     with _started(words, out) as process:
-        told, said = 0.0, ""
+        told, spoken = 0.0, ""
         assert process.stderr is not None
         for line in process.stderr:
-            if tell and " to go" in line and (time.monotonic() - told > EVERY_S or not said):
-                told, said = time.monotonic(), line
+            if tell and " to go" in line and (time.monotonic() - told > EVERY_S or not spoken):
+                told, spoken = time.monotonic(), line
                 print(f"  {line.strip()}", flush=True)
     return process.returncode
 
@@ -116,7 +116,7 @@ def _on_a_small_disk(words: list[str], disk: Path, whole: dict[str, bytes]) -> s
     finally:
         subprocess.run(["umount", str(disk)], check=True)
     first, then = statuses
-    return f"a disk that fills up after {there} files: status {first}; with room: status {then}, the same bytes: {same}"
+    return f"a disk full after {there} files: status {first}; with space: status {then}, the same bytes: {same}"
 
 
 def _files(folder: Path) -> dict[str, bytes]:

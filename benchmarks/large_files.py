@@ -55,7 +55,7 @@ class Took:
 
     peak_mb: float
     seconds: float
-    said: str
+    spoken: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class Talk:
     def turns(self) -> Iterator[tuple[int, int, str, str]]:
         """Yield session, second, speaker and words, without end."""
         draw = random.Random(7)
-        said = re.findall(r"^\W*\w[^:\n]{0,30}:\s+(\S.{20,200})$", _texts(), re.MULTILINE)
+        spoken = re.findall(r"^\W*\w[^:\n]{0,30}:\s+(\S.{20,200})$", _texts(), re.MULTILINE)
         for session in count():
             for at in range(TURNS):
-                words = draw.choice(said).split()[: self.most_words]
-                words[draw.randrange(len(words))] = draw.choice(draw.choice(said).split())
+                words = draw.choice(spoken).split()[: self.most_words]
+                words[draw.randrange(len(words))] = draw.choice(draw.choice(spoken).split())
                 yield session, at * 7, ("Therapist", "Client")[at % 2], " ".join(words)
 
     def in_one(self) -> Iterator[tuple[int, str, str]]:
@@ -279,11 +279,11 @@ def took(doing: str, file: Path, package: Path) -> Took:
         began = time.monotonic()
         _, printed, peak_mb = measured(DOING[doing](file, Path(out) / "out"), file.parent, package)
         seconds = time.monotonic() - began
-        said = printed.strip().rpartition("\n")[2]
+        spoken = printed.strip().rpartition("\n")[2]
         problems = Path(out) / "out" / "problems.csv"
         if problems.exists():
-            said = problems.read_text(encoding="utf-8").partition("\n")[2].strip() or ""
-    return Took(peak_mb, seconds, said)
+            spoken = problems.read_text(encoding="utf-8").partition("\n")[2].strip() or ""
+    return Took(peak_mb, seconds, spoken)
 
 
 def measured(arguments: Sequence[str], folder: Path, package: Path) -> tuple[int, str, float]:
@@ -320,7 +320,7 @@ def main() -> None:
                     row, n = took(doing, file, asked.package), size(file) / MB
                     more = row.peak_mb - base[doing]
                     figures = f"{row.seconds:.1f} | {more:,.0f} | {more / n:.1f}"
-                    print(f"| {form} | {n:.0f} | {doing} | {figures} | {row.said} |", flush=True)
+                    print(f"| {form} | {n:.0f} | {doing} | {figures} | {row.spoken} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -200,8 +200,8 @@ def _kappa(table: pd.DataFrame, name: str) -> str:
     def kappa(rows: np.ndarray) -> float:
         people, machine, both, n = sums[rows].sum(axis=0)
         agreed = (n - people - machine + 2 * both) / n
-        chance = (people * machine + (n - people) * (n - machine)) / n**2
-        return float((agreed - chance) / (1 - chance))
+        by_chance = (people * machine + (n - people) * (n - machine)) / n**2
+        return float((agreed - by_chance) / (1 - by_chance))
 
     low, high = _interval(kappa, len(sums))
     return f"{kappa(np.arange(len(sums))):.2f} [{low:.2f}, {high:.2f}]"

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-c", "from therapy_analytics.cli import main; main()", "run"]
 NUMBERS = (100, 1_000, 10_000, 100_000)
 PERTURBED = 0.1
-"""So many of the words are exchanged for another of the same speaker's."""
+"""So many of the words are replaced by another of the same speaker's."""
 FLOOR_TURNS = 4_000
 _KB = 1024
 ROLES = ("therapist", "client")
@@ -188,7 +188,7 @@ def write(folder: Path, n: int, turns: int, *, files: bool) -> int:
 
 
 def _talks(n: int, turns: int) -> Iterator[dict[str, Any]]:
-    """Yield sessions that no two of are alike: stretches of the samples, some of their words exchanged."""
+    """Yield sessions that no two of are alike: passages of the samples, some of their words replaced."""
     import therapy_analytics as ta
 
     turns_of = [session.turns for session in ta.read(ROOT / "sample_transcripts") if len(session.turns) >= 8]

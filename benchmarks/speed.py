@@ -87,7 +87,7 @@ def _inside(source: Path) -> list[tuple[str, str]]:
 
         def seconds(work: Callable[[], object]) -> float:
             # Before each round of work, in whatever state the machine is then
-            return _seconds(work, before=lambda: floors.append(_once(lambda: deque(map(tokenizer, texts), maxlen=0))))
+            return _seconds(work, before=lambda: floors.append(_timed(lambda: deque(map(tokenizer, texts), maxlen=0))))
 
         deque(map(tokenizer, texts), maxlen=0)
         reading = seconds(lambda: ta.read(source))
@@ -157,11 +157,11 @@ def _seconds(
     times = []
     for _ in range(runs):
         before()
-        times.append(_once(work, clock))
+        times.append(_timed(work, clock))
     return statistics.median(times)
 
 
-def _once(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
+def _timed(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
     start = clock()
     work()
     return clock() - start

@@ -1,7 +1,7 @@
 """What the synchrony measures find in corpora: ``python -m benchmarks.validity FOLDER ...`` prints Markdown tables.
 
-Each folder is a corpus. For each measure: the mean over sessions and what chance gives; the share of sessions that
-exceed it at p < .05 (5 % would by chance alone); who follows whom; and, where sessions have a quality that is not
+Each folder is a corpus. For each measure: the mean over sessions and of its null distributions; the share of sessions
+that exceed them at p < .05 (5 % would by chance alone); who follows whom; and, where sessions have a quality that is not
 disputed (``mi_quality`` or ``quality`` in their metadata: high, low), how well the measure tells the two apart.
 """
 
@@ -31,8 +31,8 @@ def main() -> None:
     found = {folder.name: _found(folder, extras=folder.name in given.extras) for folder in given.folders}
     print(", ".join(f"{name} {frame.session_id.nunique()}" for name, frame in found.items()), "sessions")
     both = {name: frame[frame.direction == "both"] for name, frame in found.items()}
-    _say("Mean; by shuffles; with strangers", {name: _by_measure(frame, _means) for name, frame in both.items()})
-    _say("Above shuffles; above strangers", {name: _by_measure(frame, _shares) for name, frame in both.items()})
+    _say("Mean; by shuffles; with surrogate pairs", {name: _by_measure(frame, _means) for name, frame in both.items()})
+    _say("Above shuffles; above surrogate pairs", {name: _by_measure(frame, _shares) for name, frame in both.items()})
     apart = {name: frame[frame.direction == "difference"] for name, frame in found.items()}
     _say("Therapist less client", {name: _by_measure(frame, _difference) for name, frame in apart.items()})
     _say("Rank correlation with words per turn", {name: _by_measure(frame, _rho) for name, frame in both.items()})
@@ -67,10 +67,10 @@ def _say(title: str, columns: dict[str, pd.Series]) -> None:
 def _means(part: pd.DataFrame) -> str:
     if not part.value.notna().any():
         return ""
-    return "; ".join(_said(part[name].mean()) for name in ("value", "null_mean", "surrogate_mean"))
+    return "; ".join(_spoken(part[name].mean()) for name in ("value", "null_mean", "surrogate_mean"))
 
 
-def _said(value: float) -> str:
+def _spoken(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.3f}"
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import therapy_analytics as ta
 from therapy_analytics.agreement._gold import read_table
+from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.cells import csv_of_frame, csv_of_parts, csv_of_rows, defuse, defused, restore, restored
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.readers._metadata import load_metadata

@@ -33,7 +33,7 @@ BATCH = 20
 DRAWS = 2000
 SEED = 0
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-_BESIDE = ("_lo", "_hi", "_p", "_z", "_null", "_strangers")
+_BESIDE = ("_lo", "_hi", "_p", "_z", "_null_mean", "_surrogate_mean")
 _MODELS = {
     "MIV6.3A": "mibot_a",
     "MIV6.3B": "mibot_b",
@@ -106,7 +106,7 @@ def measured(
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
     known = {str(name): rows for name, rows in own.groupby("session")}
-    strangers = choose_donors(sessions)
+    pool = choose_donors(sessions)
     coder = load_coder(settings.tagger)
     roles = {code.role for book in settings.codebooks for code in book.codes}
     rows = []
@@ -115,7 +115,7 @@ def measured(
         codes = _unseen(coder, arrays, known, tagger)
         for place, session in enumerate(arrays):
             tagged = with_codes(session, codes, int(arrays.starts[place]), roles)
-            values = values_of(with_donors(tagged, settings, strangers))
+            values = values_of(with_donors(tagged, settings, pool))
             rows.append({"group": group_of[corpus, session.session.id], **_session_values(values, settings)})
     return pd.DataFrame(rows)
 

@@ -88,10 +88,10 @@ def _markdown(thing: object) -> str:
     """Turn a numpydoc docstring into Markdown."""
     doc = inspect.getdoc(thing) or ""
     parts = _SECTION.split(doc)
-    said = [_prose(parts[0])]
+    meaning = [_prose(parts[0])]
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
-        said.append(f"**{title}**\n\n{_section(title, body)}")
-    return "\n\n".join(one.strip() for one in said if one.strip())
+        meaning.append(f"**{title}**\n\n{_section(title, body)}")
+    return "\n\n".join(one.strip() for one in meaning if one.strip())
 
 
 def _section(title: str, body: str) -> str:
@@ -105,8 +105,8 @@ def _definitions(body: str) -> Iterator[str]:
     for block in re.split(r"\n(?=\S)", body.strip()):
         name, _, rest = block.partition("\n")
         names, colon, kind = name.partition(" : ")
-        said = " ".join(line.strip() for line in rest.splitlines() if line.strip())
-        yield f"- `{names}`" + (f" ({_prose(kind)})" if colon else "") + (f": {_prose(said)}" if said else "")
+        meaning = " ".join(line.strip() for line in rest.splitlines() if line.strip())
+        yield f"- `{names}`" + (f" ({_prose(kind)})" if colon else "") + (f": {_prose(meaning)}" if meaning else "")
 
 
 def _prose(text: str) -> str:

@@ -146,8 +146,8 @@ def _measure_page(name: str, entries: list[tuple[Row, list[Row]]]) -> str:
 
 def _shared(entries: list[tuple[Row, list[Row]]], field: str) -> str:
     """Return what all columns of a page say of a field, or nothing."""
-    said = {row[field] for row, _ in entries}
-    return said.pop() if len(said) == 1 and len(entries) > 1 else ""
+    spoken = {row[field] for row, _ in entries}
+    return spoken.pop() if len(spoken) == 1 and len(entries) > 1 else ""
 
 
 def _entry(row: Row, variants: list[Row], shared: Row) -> list[str]:
@@ -161,7 +161,7 @@ def _entry(row: Row, variants: list[Row], shared: Row) -> list[str]:
         "Source": "" if shared["source"] else _text(row["source"]),
     }
     lines = [f"## `{row['column']}`", "", _sentence(row["meaning"]), ""]
-    table, *rest = [f"| {key} | {said} |" for key, said in facts.items() if said]
+    table, *rest = [f"| {key} | {spoken} |" for key, spoken in facts.items() if spoken]
     lines += [table, "| --- | --- |", *rest, ""]
     if variants:
         lines += ["Beside it:", "", *(f"- {_variant(one, row)}" for one in variants), ""]
@@ -172,14 +172,14 @@ def _variant(row: Row, base: Row) -> str:
     """Say what a column beside another is: by its suffix, or in the words of the codebook."""
     end = row["column"].removeprefix(f"{base['column']}_")
     if end in SUFFIXES and end != row["column"]:
-        said = SUFFIXES[end]
+        spoken = SUFFIXES[end]
     elif row["column"] == count_name(base["column"]):
-        said = "the count"
+        spoken = "the count"
     elif row["column"] == total_name(base["column"]):
-        said = "what it is out of"
+        spoken = "what it is out of"
     else:
-        said = _text(row["meaning"])
-    return f"`{row['column']}`: {said}"
+        spoken = _text(row["meaning"])
+    return f"`{row['column']}`: {spoken}"
 
 
 def _tables_page(rows: Iterable[Row]) -> str:
@@ -223,7 +223,7 @@ def _index_page(found: list[tuple[Row, str]]) -> str:
         "| --- | --- |",
         "| `n_x` | the count that a rate rests on |",
         "| `out_of_x` | what that count is out of |",
-        *(f"| `x_{suffix}` | {said} |" for suffix, said in SUFFIXES.items()),
+        *(f"| `x_{suffix}` | {spoken} |" for suffix, spoken in SUFFIXES.items()),
         "",
     ]
     for family, (title, about) in FAMILIES.items():
@@ -257,15 +257,15 @@ def _code(row: Row) -> list[str]:
         ("counter_examples", "Only looks so"),
         ("crosswalk", "In other books"),
     ):
-        said = [line for line in row[field].split("\n") if line]
-        if said:
-            lines += [f"{title}:", "", *(f"- {_text(line)}" for line in said), ""]
+        spoken = [line for line in row[field].split("\n") if line]
+        if spoken:
+            lines += [f"{title}:", "", *(f"- {_text(line)}" for line in spoken), ""]
     return lines
 
 
 def _sentence(text: str) -> str:
-    said = _text(text)
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+    spoken = _text(text)
+    return spoken if spoken.endswith((".", "!", "?")) else f"{spoken}."
 
 
 def _text(text: str) -> str:

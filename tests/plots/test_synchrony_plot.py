@@ -14,7 +14,7 @@ from therapy_analytics.plots.session_synchrony import figure_size
 from therapy_analytics.plots.synchrony_beside_null import wilson
 
 PAIRS = ("lexical_alignment", "semantic_similarity", "lsm_turn_mean", "rlsm", "coordination", "c6", "c7", "c8")
-WHOLES = ("lsm", "recurrence_rate", "a_name_so_long_that_there_is_no_room_for_it", *(f"w{i}" for i in range(7)))
+WHOLES = ("lsm", "recurrence_rate", "a_name_so_long_that_it_does_not_fit_beside_it", *(f"w{i}" for i in range(7)))
 COLUMNS = [
     *("session_id", "measure", "direction", "part", "first_turn", "last_turn", "value"),
     *("null_mean", "null_sd", "z", "p", "surrogate_mean", "surrogate_z", "surrogate_p"),
@@ -76,10 +76,10 @@ def points(ax, gid):
 
 
 def bands(ax):
-    return pieces(ax, "null")
+    return drawn(ax, "null")
 
 
-def pieces(ax, gid):
+def drawn(ax, gid):
     """Return the corners of each part of a shape, a closed one's first once."""
     paths = [patch.get_path() for patch in ax.patches if patch.get_gid() == gid]
     found = [np.split(path.vertices, np.flatnonzero(path.codes == Path.MOVETO)[1:]) for path in paths]
@@ -119,7 +119,7 @@ def test_undefined_windows_part_line_and_band():
     third = (rows["part"] == "window") & (rows["first_turn"] == 10)
     ax = draw(rows.assign(**{name: rows[name].mask(third) for name in ("value", "null_mean", "null_sd")}))
     assert len(bands(ax)) == 2
-    assert [len(corners) for corners in pieces(ax, "windows client")] == [2, 2]
+    assert [len(corners) for corners in drawn(ax, "windows client")] == [2, 2]
 
 
 def test_numbers_of_the_whole_session_stand_beside():

@@ -56,7 +56,7 @@ def test_reading_takes_at_most_twelve_times_the_size_of_a_file(form: str, tmp_pa
     package = Path(large_files.__file__).resolve().parents[1]
     small = large_files.took("read", large_files.make(form, 20_000, tmp_path), package)
     large = large_files.took("read", large_files.make(form, 6 * MB, tmp_path), package)
-    assert (small.said, large.said) == ("", "")
+    assert (small.spoken, large.spoken) == ("", "")
     assert 0 < large.peak_mb - small.peak_mb < 12 * 6
 
 

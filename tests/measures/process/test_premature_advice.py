@@ -21,7 +21,7 @@ SAID = [
     ("C", "I cannot sleep."),
     ("T", "The nights are long."),  # reflects
     ("C", "They are."),
-    ("T", "Would it be okay if I shared an idea?"),  # asks leave
+    ("T", "Would it be okay if I shared an idea?"),  # asks permission
     ("C", "Sure."),
     ("T", "A fixed time to get up."),  # advice, permission asked the turn before
     ("C", "Well."),

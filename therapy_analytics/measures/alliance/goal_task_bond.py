@@ -47,13 +47,13 @@ def turn_scores(session: AnnotatedSession) -> Floats:
         denials; nan for turns of under `FEWEST_WORDS` words and of others than therapist and client.
     """
     found = np.full((len(session), len(CONSTRUCTS)), nan)
-    said = meanings(session)
-    has = (session.n_words >= FEWEST_WORDS) & (said.squares > 0) & ~session.spoken_by("other")
+    spoken = meanings(session)
+    has = (session.n_words >= FEWEST_WORDS) & (spoken.squares > 0) & ~session.spoken_by("other")
     if not has.any():
         return found
     contrast = load_contrast()
     cues, denied = counted(session.turns.tokens, session.turns.offsets, contrast.words, reach=contrast.reach)
-    near = said.vectors[has] @ contrast.weights / STEPS**2  # of whole numbers: exact in whatever order
+    near = spoken.vectors[has] @ contrast.weights / STEPS**2  # of whole numbers: exact in whatever order
     scores = near + contrast.cue_weights * cues[has] + contrast.offsets
     found[has] = barred(scores, denied[has])
     return found

@@ -330,8 +330,8 @@ def first_person_affect(turns: TurnArrays, cut: Segments | None = None) -> NDArr
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
     types = np.array(list(map(_kinds, turns.tokens.norm)), dtype=np.bool_).reshape(-1, 2)
     kinds = types[turns.tokens.ids[begin:end]]
-    stretch_of = np.repeat(np.arange(len(cut.turn_of)), np.diff(cut.turns.offsets))
-    n_self, n_emotions = (np.bincount(stretch_of, column, minlength=len(cut.turn_of)) for column in kinds.T)
+    segment_of = np.repeat(np.arange(len(cut.turn_of)), np.diff(cut.turns.offsets))
+    n_self, n_emotions = (np.bincount(segment_of, column, minlength=len(cut.turn_of)) for column in kinds.T)
     found = np.bincount(cut.turn_of, n_emotions * (n_self > 0), minlength=len(turns))
     return found.astype(np.int64)
 

@@ -161,7 +161,7 @@ class _Places:
 
 
 def _places(session: AnnotatedSession, meanings: WordMeanings) -> _Places:
-    words = meanings.said
+    words = meanings.spoken
     says = meanings.content & ~words.are(_VERBS | _BETWEEN | _SHELLS)
     opens = words.are(_OBJECTS) | words.types(_is_gerund)[words.ids]
     return _Places(says, words.are(_STARTS), _pauses(session), opens, words.are(_CLOSES), words.are(_WHOLES))

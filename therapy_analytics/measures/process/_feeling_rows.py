@@ -45,7 +45,7 @@ def feeling_rows(session: AnnotatedSession) -> Mapping[str, NDArray[np.generic]]
         "end": places[:, 1],
         "family": np.array(families().names, dtype=object)[found.family],
         "expressed": found.expressed.astype(np.int64),
-        "expressed_turn": np.where(found.said >= 0, found.said, np.nan),
+        "expressed_turn": np.where(found.spoken >= 0, found.spoken, np.nan),
     }
     return {column.name: values[column.name] for column in FEELING_COLUMNS}
 

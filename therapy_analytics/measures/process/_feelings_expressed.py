@@ -35,7 +35,7 @@ class NamedFeelings:
         The word of `fluent_words` at which each begins, and the word after it.
     family : int64 array (n,)
         Its family; of a word of several the one that the client expressed last.
-    said : int64 array (n,)
+    spoken : int64 array (n,)
         The turn in which the client last expressed it before, or -1.
     expressed : bool array (n,)
         Whether that is one of the client's last `WITHIN` turns.
@@ -47,7 +47,7 @@ class NamedFeelings:
     at: Ints
     end: Ints
     family: Ints
-    said: Ints
+    spoken: Ints
     expressed: Bools
     own: Floats
     named: Floats
@@ -55,7 +55,7 @@ class NamedFeelings:
     @property
     def so_far(self) -> Bools:
         """Return whether the client expressed it since the beginning, bool (n,)."""
-        return np.asarray(self.said >= 0)
+        return np.asarray(self.spoken >= 0)
 
 
 _NO_TURNS, _NO_DEGREES, _NO_MARKS = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
@@ -80,9 +80,9 @@ def _named(session: AnnotatedSession) -> NamedFeelings:
     client = np.flatnonzero(tells)
     expressed, degree = _client_tables(found, client)
     c, family = np.searchsorted(client, found.turn)[which], found.family[which]
-    said = _last_said(expressed, c, families().near[family])
-    last = (said >= 0) & (said >= c - WITHIN)
-    turn = np.append(client, -1)[said]  # -1 is the last
+    spoken = _last_said(expressed, c, families().near[family])
+    last = (spoken >= 0) & (spoken >= c - WITHIN)
+    turn = np.append(client, -1)[spoken]  # -1 is the last
     open_ = np.flatnonzero(~last)
     if len(open_):
         in_other_words = _in_other_words(session, found, which[open_], client)
@@ -117,9 +117,9 @@ def _strongest(degree: Floats, c: Ints) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Floats) -> NamedFeelings:
+def _by_word(found: Mentions, which: Ints, spoken: Ints, expressed: Bools, own: Floats) -> NamedFeelings:
     """Return one value a word: a word of two families counts as expressed when one of them is."""
-    order = np.lexsort((-said, found.at[which]))  # of a word's families first the one that was said last
+    order = np.lexsort((-spoken, found.at[which]))  # of a word's families first the one that was said last
     at, first, word = np.unique(found.at[which][order], return_index=True, return_inverse=True)
     either = np.bincount(word, expressed[order], minlength=len(at)) > 0
     # The families that the client named, rather than others of the same word
@@ -130,29 +130,29 @@ def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Fl
     one = which[order][first]
     degree = np.where(np.isfinite(degree), degree, np.nan)
     return NamedFeelings(
-        found.turn[one], at, found.end[one], found.family[one], said[order][first], either, degree, named
+        found.turn[one], at, found.end[one], found.family[one], spoken[order][first], either, degree, named
     )
 
 
 def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, client: Ints) -> Ints:
     """Return the last of the client's turns just before with a word near in meaning that is of no family, or -1."""
     names = tuple(dict.fromkeys(found.word[i] for i in which.tolist() if found.word[i]))
-    said = fluent_words(session)
+    spoken = fluent_words(session)
     c = np.searchsorted(client, found.turn[which])
-    place = np.searchsorted(client, said.turn_of)
+    place = np.searchsorted(client, spoken.turn_of)
     asked = np.zeros(len(client) + 1, dtype=np.int64)
     np.add.at(asked, np.maximum(c - WITHIN, 0), 1)
     np.add.at(asked, c, -1)
-    free = said.types(_is_long) & ~said.types(names_a_feeling)
-    own = session.spoken_by("client")[said.turn_of] & free[said.ids] & stated(session)
+    free = spoken.types(_is_long) & ~spoken.types(names_a_feeling)
+    own = session.spoken_by("client")[spoken.turn_of] & free[spoken.ids] & stated(session)
     at = np.flatnonzero(own & (np.cumsum(asked)[np.minimum(place, len(client))] > 0))
     if not len(at) or not names:
         return np.full(len(which), -1, dtype=np.int64)
-    used, kind = np.unique(said.ids[at], return_inverse=True)
+    used, kind = np.unique(spoken.ids[at], return_inverse=True)
     near = _alike(session, (*names, ""), used) >= LIKE_WORD
     rows = np.array([names.index(word) if (word := found.word[i]) else len(names) for i in which.tolist()])
     inside = (place[at] < c[:, None]) & (place[at] >= (c - WITHIN)[:, None])
-    return np.asarray(np.where(inside & near[rows][:, kind], said.turn_of[at], -1).max(axis=1))
+    return np.asarray(np.where(inside & near[rows][:, kind], spoken.turn_of[at], -1).max(axis=1))
 
 
 def _is_long(word: str) -> bool:

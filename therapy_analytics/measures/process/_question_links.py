@@ -162,13 +162,13 @@ def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     """Return the share of rare words of the questions of turns that each client turn has."""
     n, shape = len(session), (len(asked), len(client))
     every, own = session.cached(_spoken), session.cached(_asked).of_turns(asked, n)
-    said, frequency = every.of_turns(client, n), np.bincount(every.stem)[own.stem]
+    spoken, frequency = every.of_turns(client, n), np.bincount(every.stem)[own.stem]
     rarity = np.log((n + 1) / (frequency + 0.5)).clip(min=0.0)
-    first = np.searchsorted(said.stem, own.stem)
-    often = np.searchsorted(said.stem, own.stem, side="right") - first
+    first = np.searchsorted(spoken.stem, own.stem)
+    often = np.searchsorted(spoken.stem, own.stem, side="right") - first
     # The client's turns that have the stem, for each stem of the questions
     at, pair = consecutive(first, often)
-    cell = own.turn_of[pair] * len(client) + said.turn_of[at]
+    cell = own.turn_of[pair] * len(client) + spoken.turn_of[at]
     shared = np.bincount(cell, rarity[pair], len(asked) * len(client)).reshape(shape)
     total = np.bincount(own.turn_of, rarity, len(asked))[:, None]
     return np.where(total > 0, shared / np.where(total > 0, total, 1.0), 0.0).round(9)

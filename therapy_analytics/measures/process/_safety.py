@@ -108,16 +108,16 @@ def cues(session: AnnotatedSession) -> Cues:
 
 def _denying(session: AnnotatedSession) -> Bools:
     """Return which client turns deny danger, deny in general, and tell of another's; (n_turns, 3)."""
-    return np.stack([_said(session, name, "client") for name in ("denial", "denial_here", "others")], axis=1)
+    return np.stack([_spoken(session, name, "client") for name in ("denial", "denial_here", "others")], axis=1)
 
 
 def _replying(session: AnnotatedSession) -> Bools:
     """Return which client turns say yes, half a yes, that it is in their mind, and no; (n_turns, 4)."""
     names = ("admission", "half_admission", "in_mind", "no_answer")
-    return np.stack([_said(session, name, "client") for name in names], axis=1)
+    return np.stack([_spoken(session, name, "client") for name in names], axis=1)
 
 
-def _said(session: AnnotatedSession, meaning: str, role: Role) -> Bools:
+def _spoken(session: AnnotatedSession, meaning: str, role: Role) -> Bools:
     return turns_with(session, f"safety.{meaning}", role)
 
 
@@ -125,7 +125,7 @@ def _strengths(session: AnnotatedSession) -> Ints:
     """Return the strength of each kind that client turns show by phrases alone, (n_turns, n_kinds)."""
     found = _found_by_sentence(session)
     strengths = {kind: _strength(found, kind, len(session)) for kind in KINDS}
-    asleep = _said(session, "no_sleep", "client") & _said(session, "high_spirits", "client")
+    asleep = _spoken(session, "no_sleep", "client") & _spoken(session, "high_spirits", "client")
     strengths["mania"][asleep] = CLEAR
     return np.stack([*strengths.values()], axis=1)
 
@@ -141,18 +141,18 @@ def _strength(found: Mapping[str, Bools], kind: str, n: int) -> Ints:
 def _found_by_sentence(session: AnnotatedSession) -> dict[str, Bools]:
     """Return which client turns have which phrases; where some speak against it, by sentence."""
     names = _FOUND[:-1]
-    found = {name: _said(session, name, "client") for name in _FOUND}
-    against = {name: _said(session, name, "client") for name in ("idiom", "disowned", "others")}
+    found = {name: _spoken(session, name, "client") for name in _FOUND}
+    against = {name: _spoken(session, name, "client") for name in ("idiom", "disowned", "others")}
     mixed = np.any([*against.values()], axis=0) & np.any([found[name] for name in names], axis=0)
     if not mixed.any():
         return found
     cut, of = _sentences(session)
-    lines = {name: _said(cut, name, "client") for name in against}
+    lines = {name: _spoken(cut, name, "client") for name in against}
     for name in names:
         blocks = (
             lines["idiom"] | (lines["others"] & (name in _OF_OTHERS_TOO)) | (lines["disowned"] & (name in _DISOWNABLE))
         )
-        kept = np.bincount(of, _said(cut, name, "client") & ~blocks, minlength=len(session)) > 0
+        kept = np.bincount(of, _spoken(cut, name, "client") & ~blocks, minlength=len(session)) > 0
         found[name] = np.where(mixed, kept, found[name])
     return found
 
@@ -178,12 +178,12 @@ def _asked(session: AnnotatedSession, meaning: str) -> Bools:
 
 def _asked_by_sentence(session: AnnotatedSession, meaning: str) -> tuple[Bools, Bools]:
     """Return which therapist turns ask about something, and which of them with their last question."""
-    turns = _said(session, meaning, "therapist")
+    turns = _spoken(session, meaning, "therapist")
     if not turns.any():
         return turns, turns
     cut, of = _sentences(session)
     asks, last = session.cached(_asking)
-    hits = _said(cut, meaning, "therapist") & asks & ~_said(cut, "confidentiality", "therapist")
+    hits = _spoken(cut, meaning, "therapist") & asks & ~_spoken(cut, "confidentiality", "therapist")
     every, final = (np.bincount(of, hits & row, minlength=len(session)) > 0 for row in (asks, last))
     return every, final
 
@@ -241,8 +241,8 @@ def _around(marks: Bools) -> Bools:
 
 def stigmatising(session: AnnotatedSession) -> Bools:
     """Return which therapist turns have a stigmatising word that the client did not just use."""
-    client = _said(session, "stigma_words", "client")
-    return np.asarray(_said(session, "stigma", "therapist") & ~_around(client))
+    client = _spoken(session, "stigma_words", "client")
+    return np.asarray(_spoken(session, "stigma", "therapist") & ~_around(client))
 
 
 def responses(session: AnnotatedSession, found: Cues) -> tuple[Ints, Ints, Ints]:
@@ -279,13 +279,13 @@ def _moves(session: AnnotatedSession) -> dict[int, Bools]:
     reflected = session.decided("mi_reflection") if session.has("mi_reflection") else np.zeros(len(session), np.bool_)
     return {
         0: asks(*_ONLY_OF),
-        COLLUDED: _said(session, "colluded", "therapist"),
+        COLLUDED: _spoken(session, "colluded", "therapist"),
         PLAN: asks("ask_plan"),
         ASKED: asks(*direct),
-        SAFETY: _said(session, "safety_plan", "therapist"),
-        REFERRED: _said(session, "referral", "therapist"),
-        ACKNOWLEDGED: _said(session, "acknowledged", "therapist") | reflected,
-        CHANGED: _said(session, "changed_subject", "therapist"),
+        SAFETY: _spoken(session, "safety_plan", "therapist"),
+        REFERRED: _spoken(session, "referral", "therapist"),
+        ACKNOWLEDGED: _spoken(session, "acknowledged", "therapist") | reflected,
+        CHANGED: _spoken(session, "changed_subject", "therapist"),
     }
 
 

@@ -192,10 +192,10 @@ def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> B
     place = np.searchsorted(client, words.turn_of)
     own = words.types(_is_full)[words.ids] & (place < len(client))
     own[own] &= client[place[own]] == words.turn_of[own]
-    said, place = words.ids[own], place[own]
-    if not len(content) or not len(said):
+    spoken, place = words.ids[own], place[own]
+    if not len(content) or not len(spoken):
         return np.zeros(content.shape, dtype=np.bool_)
-    used, kind = distinct(said, len(words.index))
+    used, kind = distinct(spoken, len(words.index))
     asked, row = distinct(content + 1, len(words.index) + 1)
     often = np.zeros((len(client) + 1, len(used)), dtype=np.int32)
     np.add.at(often, (place + 1, kind), 1)

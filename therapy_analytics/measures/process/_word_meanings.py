@@ -32,7 +32,7 @@ class WordMeanings:
 
     Attributes
     ----------
-    said : WordSequence
+    spoken : WordSequence
         The row.
     types : int64 array (n_words,)
         The number of each word among the different ones, which are numbered as they first occur.
@@ -44,7 +44,7 @@ class WordMeanings:
         Where each type stands in them.
     """
 
-    said: WordSequence
+    spoken: WordSequence
     types: Ints
     rarity: Floats
     units: Floats = field(repr=False)

@@ -122,23 +122,23 @@ def relational_stance(session: AnnotatedSession) -> dict[str, Value]:
     immediate, reacts = (
         turns_with(session, f"stance_phrases.{name}", "therapist") for name in ("immediacy", "owned_reaction")
     )
-    said, minds = assertions(session), ascribed(session)
+    spoken, minds = assertions(session), ascribed(session)
 
     def turns(which: Ints) -> Bools:
         found = np.zeros(len(session), dtype=np.bool_)
         found[which] = True
         return found
 
-    states, asserts, known = turns(minds.turn), turns(said.turn), turns(minds.turn[minds.known])
-    hedged, sure = turns(said.turn[said.hedged]), turns(said.turn[said.sure])
+    states, asserts, known = turns(minds.turn), turns(spoken.turn), turns(minds.turn[minds.known])
+    hedged, sure = turns(spoken.turn[spoken.hedged]), turns(spoken.turn[spoken.sure])
     loose = turns(minds.turn[minds.known & ~minds.grounded])
     evidence = ((of, immediate), (of, reacts), (asserts, hedged), (asserts, sure), (of, states), (known, ~loose))
     return {
         **rate(_IMMEDIACY.name, immediate, of),
         **rate(_REACTION.name, reacts, of),
         **rate(_PERSPECTIVE.name, states, of),
-        **rate(_HEDGED.name, said.hedged, np.ones_like(said.hedged)),
-        **rate(_SURE.name, said.sure, np.ones_like(said.sure)),
+        **rate(_HEDGED.name, spoken.hedged, np.ones_like(spoken.hedged)),
+        **rate(_SURE.name, spoken.sure, np.ones_like(spoken.sure)),
         **rate(_GROUNDED.name, minds.grounded, minds.known),
         **{name: marks(may, does) for name, (may, does) in zip(_TURNS, evidence, strict=True)},
     }
