@@ -39,8 +39,8 @@ def gold(root: Path) -> dict[str, pd.DataFrame]:
 @pytest.fixture(scope="module")
 def turns(samples: Path) -> pd.DataFrame:
     """Return the same turns as the program sees them."""
-    turns = ta.analyze(ta.read(samples)).turns
-    return turns[turns["session_id"].isin(SESSIONS)].sort_values(["session_id", "turn"], ignore_index=True)
+    turns = ta.analyze([one for one in ta.read(samples) if one.id in SESSIONS]).turns
+    return turns.sort_values(["session_id", "turn"], ignore_index=True)
 
 
 @pytest.mark.parametrize("coder", ["coder_a", "coder_b"])
