@@ -39,8 +39,8 @@ def main() -> None:
 def _found(folder: Path, disclosure: list[str] | None, seed: int) -> pd.DataFrame:
     """Return the table of a corpus; of copies of one recording (``source_group``) only the first counts."""
     sessions = [session for reading in ta.read_files([folder]) for session in reading.sessions]
-    once = {one.metadata.get("source_group", one.id): one for one in reversed(sessions)}
-    turns = ta.analyze(list(once.values()), tagger=ta.TaggerOptions(kind="fast"), seed=seed, measures="all").wide_turns
+    first = {one.metadata.get("source_group", one.id): one for one in reversed(sessions)}
+    turns = ta.analyze(list(first.values()), tagger=ta.TaggerOptions(kind="fast"), seed=seed, measures="all").wide_turns
     return disclosure_after_synchrony(turns, disclosure=disclosure, seed=seed)
 
 
@@ -48,11 +48,11 @@ def _cells(table: pd.DataFrame) -> list[list[str]]:
     rows = [["disclosure", "synchrony", *(f"{one.replace('_', ' ')}; shuffles (p)" for one in DIRECTIONS)]]
     for (disclosure, synchrony), part in table.groupby(["disclosure", "synchrony"], sort=False):
         own = {row["direction"]: row for row in part.to_dict("records")}
-        rows.append([f"`{disclosure}`", f"`{synchrony}`", *(_said(pd.Series(own[one])) for one in DIRECTIONS)])
+        rows.append([f"`{disclosure}`", f"`{synchrony}`", *(_cell(pd.Series(own[one])) for one in DIRECTIONS)])
     return rows
 
 
-def _said(row: pd.Series) -> str:
+def _cell(row: pd.Series) -> str:
     if np.isnan(row.estimate):
         return "-"
     marks = "*" * int(row.lo > 0 or row.hi < 0) + "+" * int("did not converge" in row.note)
