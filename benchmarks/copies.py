@@ -80,7 +80,7 @@ def main() -> None:
     print("\n### Planted copies that are found\n")
     print(markdown([["what was done to the copy", "found"], *planted(sessions)]))
     print("\n### Kappa of codes drawn at random, and how often they were learnt\n")
-    print(markdown([["copies", *(f"seed {seed}" for seed in SEEDS), "learnt"], *expected_by_guessing(sessions)]))
+    print(markdown([["copies", *(f"seed {seed}" for seed in SEEDS), "learnt"], *random_codes(sessions)]))
 
 
 def found(data: Path) -> list[list[str]]:
@@ -110,7 +110,7 @@ def planted(sessions: Sequence[Session]) -> list[list[str]]:
     return rows
 
 
-def expected_by_guessing(sessions: Sequence[Session]) -> list[list[str]]:
+def random_codes(sessions: Sequence[Session]) -> list[list[str]]:
     """Return the rows of copies apart and together."""
     rows = []
     for name, apart in (("apart, as before", True), ("together", False)):

@@ -48,11 +48,11 @@ def _cells(table: pd.DataFrame) -> list[list[str]]:
     rows = [["disclosure", "synchrony", *(f"{one.replace('_', ' ')}; shuffles (p)" for one in DIRECTIONS)]]
     for (disclosure, synchrony), part in table.groupby(["disclosure", "synchrony"], sort=False):
         own = {row["direction"]: row for row in part.to_dict("records")}
-        rows.append([f"`{disclosure}`", f"`{synchrony}`", *(_spoken(pd.Series(own[one])) for one in DIRECTIONS)])
+        rows.append([f"`{disclosure}`", f"`{synchrony}`", *(_cell(pd.Series(own[one])) for one in DIRECTIONS)])
     return rows
 
 
-def _spoken(row: pd.Series) -> str:
+def _cell(row: pd.Series) -> str:
     if np.isnan(row.estimate):
         return "-"
     marks = "*" * int(row.lo > 0 or row.hi < 0) + "+" * int("did not converge" in row.note)

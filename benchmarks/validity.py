@@ -1,8 +1,8 @@
 """What the synchrony measures find in corpora: ``python -m benchmarks.validity FOLDER ...`` prints Markdown tables.
 
 Each folder is a corpus. For each measure: the mean over sessions and of its null distributions; the share of sessions
-that exceed them at p < .05 (5 % would by chance alone); who follows whom; and, where sessions have a quality that is not
-disputed (``mi_quality`` or ``quality`` in their metadata: high, low), how well the measure tells the two apart.
+that exceed them at p < .05 (5 % would by chance alone); who follows whom; and, where sessions have a quality that
+is not disputed (``mi_quality`` or ``quality`` in their metadata: high, low), how well the measure tells the two apart.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class CellReader:
             yield from self._labelled(name, rows[name], whose)
 
     def _flags(self, rows: pd.DataFrame, known: Mapping[str, LabelMeaning], coder: pd.Series) -> Iterator[Block]:
-        cells = np.column_stack([rows[name].map(_flag).to_numpy(dtype=np.int64) for name in known])
+        cells = np.column_stack([rows[name].map(_flag) for name in known]).astype(np.int64)
         meanings = list(known.values())
         self._remember(meanings, self.labels.best_book(map(slug, known)))
         for meaning, values in zip(meanings, cells.T, strict=True):
