@@ -63,7 +63,7 @@ def cosine(a: Any, b: Any) -> Floats:
     """
     squares = (a * a).sum(axis=-1) * (b * b).sum(axis=-1)
     found: Floats = np.full(np.shape(squares), nan)
-    return np.divide((a * b).sum(axis=-1), np.sqrt(squares), out=found, where=squares > 0)
+    return np.asarray(np.divide((a * b).sum(axis=-1), np.sqrt(squares), out=found, where=squares > 0))
 
 
 _COSINE = "cosine of how often the turn and the turn before have each"
