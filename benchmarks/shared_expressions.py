@@ -141,7 +141,7 @@ def _speaking(talk: Talk) -> Talk:
 def _our_values(talk: Talk) -> tuple[float, ...]:
     one = _expressions(talk)
     found = one.variety, one.repetition, one.entropy, one.mean_length, one.initiated, *one.repetition_by
-    return tuple(float(value.item()) for value in found)
+    return tuple(float(value) for value in found)
 
 
 def _their_values(talk: Talk) -> tuple[float, ...]:

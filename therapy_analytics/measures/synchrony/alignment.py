@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.synchrony._ngrams import Counts, count_ngrams, words_of
+from therapy_analytics.measures.synchrony._ngrams import count_ngrams, words_of
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
 from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
@@ -32,7 +33,7 @@ _MISLEADS = (
 )
 
 
-def cosine(a: Counts | Floats, b: Counts | Floats) -> Floats:
+def cosine(a: Any, b: Any) -> Floats:
     """Return the cosine of counts: row by row, or of two vectors.
 
     High means that the one uses the words (n = 1) or sequences of words (n > 1) of the other, as often. "I see it",
@@ -62,7 +63,7 @@ def cosine(a: Counts | Floats, b: Counts | Floats) -> Floats:
     """
     squares = (a * a).sum(axis=-1) * (b * b).sum(axis=-1)
     found: Floats = np.full(np.shape(squares), nan)
-    return np.divide((a * b).sum(axis=-1), np.sqrt(squares), out=found, where=squares > 0)
+    return np.asarray(np.divide((a * b).sum(axis=-1), np.sqrt(squares), out=found, where=squares > 0))
 
 
 _COSINE = "cosine of how often the turn and the turn before have each"

@@ -146,7 +146,7 @@ def correlations(x: Floats, y: Floats, n_lags: int = N_LAGS) -> Floats:
         one, other = (each - each.mean(axis=-1, keepdims=True) for each in (one, other))
         scale = np.sqrt(np.vecdot(one, one) * np.vecdot(other, other))
         found.append(np.vecdot(one, other) / np.where(scale > 1e-12, scale, nan))
-    return np.clip(np.stack(found, axis=-1), -1.0, 1.0)
+    return np.asarray(np.clip(np.stack(found, axis=-1), -1.0, 1.0))
 
 
 def strengths(correlations: Floats) -> tuple[Floats, Floats]:

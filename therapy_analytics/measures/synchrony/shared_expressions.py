@@ -94,7 +94,7 @@ def covered(sequences: FreeSequences, counted: Bools, n_turns: int) -> Floats:
     start, length = sequences.start[counted], sequences.length[counted]
     fresh = length.copy()
     fresh[1:] -= np.maximum(start[:-1] + length[:-1] - start[1:], 0)  # of two that overlap, the later ends later
-    return np.bincount(sequences.turn[counted], fresh, n_turns)
+    return np.asarray(np.bincount(sequences.turn[counted], fresh, n_turns), dtype=np.float64)
 
 
 def self_repetition(speaker: SpeakerNgrams) -> float:
@@ -213,7 +213,7 @@ def expressions_of(therapist: SpeakerNgrams, client: SpeakerNgrams) -> SharedExp
         entropy=entropy,
         mean_length=mean_length,
         repetition_by=(_share(n_hits[0], total and n_tokens[0]), _share(n_hits[1], total and n_tokens[1])),
-        initiated=_share(np.count_nonzero(initiated), len(expressions)),
+        initiated=_share(int(np.count_nonzero(initiated)), len(expressions)),
         per_turn=(hits[0] / np.where(sizes[0] > 0, sizes[0], nan), hits[1] / np.where(sizes[1] > 0, sizes[1], nan)),
     )
 

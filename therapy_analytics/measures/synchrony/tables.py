@@ -189,7 +189,8 @@ def _null_column(value: Column, statistic: Statistic, shuffles: str) -> Column:
 def _numbers(value: float, shuffled: NullSummary, surrogate: NullSummary, at: Any) -> dict[Statistic, float]:
     """Return a value and its statistics, by name; `at` is its place among the values."""
     beside = shuffled.mean, shuffled.sd, shuffled.z, shuffled.p, surrogate.mean, surrogate.z, surrogate.p
-    return {"value": value} | {name: float(one[at]) for name, one in zip((*SHUFFLED, *SURROGATE), beside, strict=True)}
+    numbers: dict[Statistic, float] = {"value": value}
+    return numbers | {name: float(one[at]) for name, one in zip((*SHUFFLED, *SURROGATE), beside, strict=True)}
 
 
 def _segment_values(
@@ -280,6 +281,6 @@ def part_rows(session: AnnotatedSession, asked: Sequence[Kind]) -> list[Row]:
             for at, segment in enumerate(result.segments):
                 if segment.name not in (WHOLE, SLOPE):
                     for measure, direction, numbers in _segment_values(kind, result, at):
-                        row: Row = {"measure": measure, "direction": direction, **numbers}
-                        found.append(as_part(row, segment.name, segment.first, segment.last))
+                        row: Row = {"measure": measure, "direction": direction}
+                        found.append(as_part(row | dict(numbers), segment.name, segment.first, segment.last))
     return found
