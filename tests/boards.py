@@ -7,7 +7,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
 from therapy_analytics.plots import FIGSIZE, inner_box
-from therapy_analytics.plots._outlines import Written, sentences
+from therapy_analytics.plots._outlines import OutlinedText, sentences
 
 HALF = (FIGSIZE[0] / 2, FIGSIZE[1] / 2)
 SIZES = (FIGSIZE, HALF)
@@ -25,7 +25,7 @@ def outlined(ax):
     found = []
     for patch in ax.figure.findobj(PathPatch):
         path, where = patch.get_path(), patch.get_transform()
-        for line in path.lines if isinstance(path, Written) else ():
+        for line in path.lines if isinstance(path, OutlinedText) else ():
             own = sentences([line], path.size, font=path.font, turned=path.turned).vertices
             if len(own):
                 corners = where.transform(own)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
 from therapy_analytics.frames import BEHAVIOUR_COLUMNS
-from therapy_analytics.measures import Column, Curve, Kind, Mark, Measure, OnPage
+from therapy_analytics.measures import Column, Curve, KindOf, Mark, Measure, OnPage
 from therapy_analytics.measures._base import Shown, wide_name
 from therapy_analytics.measures._rows import MEASURE_COLUMNS
 from therapy_analytics.measures.process._profile import profile_columns
@@ -180,7 +180,7 @@ def _on_page(page: Shown | None) -> dict[str, str]:
     if isinstance(page, Mark):
         label = f"{page.label}{BELOW}{page.below}" if page.below else page.label
         return {"label": label, "page": MARK, "measure": page.danger}
-    if isinstance(page, Kind):
+    if isinstance(page, KindOf):
         return {"label": page.label, "page": f"{KIND}, {page.kind_of}"}
     if isinstance(page, Curve):
         place = ", ".join(word for word in (CURVE, page.about, page.side) if word)

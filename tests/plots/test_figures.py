@@ -26,7 +26,7 @@ from therapy_analytics.plots._figures import (
     session_figures,
     write_figures,
 )
-from therapy_analytics.plots._outlines import NUMBERS, Written, length, sentences
+from therapy_analytics.plots._outlines import NUMBERS, OutlinedText, length, sentences
 from therapy_analytics.plots._save import draw, package_style, save
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -203,7 +203,7 @@ def test_overlaps_are_found(usual):
     name = next(
         line
         for patch in figure.findobj(PathPatch)
-        if isinstance(patch.get_path(), Written)
+        if isinstance(patch.get_path(), OutlinedText)
         for line in patch.get_path().lines
         if line[2] == "question"
     )

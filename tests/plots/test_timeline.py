@@ -8,7 +8,7 @@ from matplotlib.patches import PathPatch
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots._outlines import Written
+from therapy_analytics.plots._outlines import OutlinedText
 from therapy_analytics.plots.session_timeline import NEGATIVE, POSITIVE
 
 THERAPIST_CODES = ("mi_question", "mi_reflection", "mi_input", "bolt_normalizing", "bolt_psychoeducation")
@@ -46,7 +46,7 @@ def turns_table(n, *, times=True, session_id="session_017"):
 def heights(ax, name):
     """Return the middle of the height at which a name stands left of the rows."""
     patches = [patch.get_path() for patch in ax.figure.findobj(PathPatch)]
-    lines = [line for path in patches if isinstance(path, Written) and not path.turned for line in path.lines]
+    lines = [line for path in patches if isinstance(path, OutlinedText) and not path.turned for line in path.lines]
     return [y for _, y, text, side in lines if text == name and side == "right"]
 
 

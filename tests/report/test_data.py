@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import therapy_analytics as ta
+from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.behaviours.cues import HAND as FEATURES
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.report._data import report_data
@@ -390,6 +391,21 @@ def test_a_session_without_therapist_turns_is_shown(copied: Path) -> None:
     overview, sessions = data_of(copied)
     assert value(overview, overview["sessions"][1]["id"], "therapist_question_rate")[0] is None
     assert len(sessions) == 4
+
+
+def test_codes_and_lanes_are_those_of_the_codebooks(made: tuple[Json, list[Json]]) -> None:
+    overview, sessions = made
+    known = {code.column: code for book in builtin_codebooks() for code in book.codes}
+    codes = {code["column"]: code for code in overview["codes"]}
+    assert {"mi_question", "bolt_negative_feeling"} <= set(codes) <= set(known)
+    assert {lane["label"]: lane["role"] for lane in overview["lanes"]} == {
+        **dict.fromkeys(["Question", "Reflection", "Advice, input", "Normalizing", "Psychoeducation"], "therapist"),
+        **dict.fromkeys(["Change", "Sustain", "Feeling \N{PLUS-MINUS SIGN}", "Insight", "Event"], "client"),
+    }
+    assert [name for name, code in codes.items() if code["down"]] == ["bolt_negative_feeling"]
+    assert codes["mi_question"]["marked"]
+    assert not codes["bolt_questions_on_emotions"]["marked"]  # mi_question stands for its kinds
+    assert all(session["p"].keys() <= codes.keys() for session in sessions)
 
 
 def test_codes_of_the_users_own_are_shown_with_their_role(copied: Path) -> None:

@@ -76,7 +76,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindOf:
     """A count of turns with one kind of what another measure counts, which the page's sentences name.
 
     Attributes
@@ -113,7 +113,7 @@ class Curve:
     side: Literal["", "above", "below"] = ""
 
 
-Shown = OnPage | Mark | Kind | Curve
+Shown = OnPage | Mark | KindOf | Curve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class Column:
         which of its statistics it is, and whose replies it is about.
     core : bool
         Whether it is a column of ``sessions.csv``; all numbers stand in ``measures.csv``.
-    page : OnPage, Kind, Mark, Curve or None
+    page : OnPage, KindOf, Mark, Curve or None
         Where the page shows it; None where it does not. The last two are for columns of turns.
     compare : str
         What ``tanalyze compare`` does with it, see `Compared`.

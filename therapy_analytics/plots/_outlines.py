@@ -47,7 +47,7 @@ WORDS, BOLD, SLANTED = Font(), Font(weight="bold"), Font(style="oblique")
 NUMBERS = Font("DejaVu Sans Mono")
 
 
-class Written(Path):
+class OutlinedText(Path):
     """Outlines that still know what they say: a PNG fills them, an SVG or a PDF gets the words themselves.
 
     Attributes
@@ -68,7 +68,9 @@ class Written(Path):
     turned: bool = False
 
 
-def sentences(lines: Iterable[Line], size: tuple[float, float], *, font: Font = WORDS, turned: bool = False) -> Written:
+def sentences(
+    lines: Iterable[Line], size: tuple[float, float], *, font: Font = WORDS, turned: bool = False
+) -> OutlinedText:
     """Return text as one path to be filled.
 
     Parameters
@@ -90,7 +92,7 @@ def sentences(lines: Iterable[Line], size: tuple[float, float], *, font: Font = 
         across, high = (-up, along) if turned else (along, up)
         corners.append(np.column_stack([x + size[0] * across, y + size[1] * high]))
         codes.append(own)
-    found = Written(np.concatenate(corners), np.concatenate(codes))
+    found = OutlinedText(np.concatenate(corners), np.concatenate(codes))
     found.lines, found.size, found.font, found.turned = lines, size, font, turned
     return found
 

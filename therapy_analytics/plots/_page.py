@@ -23,7 +23,7 @@ COUNTS_WIDTH = 11.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Canvas):
+class Strips(Canvas):
     """A canvas of which one unit of the y-axis is the height of a row of text.
 
     Attributes
@@ -43,7 +43,7 @@ class Page(Canvas):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StripRow:
     """What stands left and right of a row: a name, and how much there is in it."""
 
     level: float
@@ -51,7 +51,7 @@ class Row:
     count: str = ""
 
 
-def open_page(ax: Axes, spans: Spans, *, top: float, floor: float) -> Page:
+def open_page(ax: Axes, spans: Spans, *, top: float, floor: float) -> Strips:
     """Set the limits, and find sizes at which the text fits the axes as they are now."""
     inch = 72 / ax.figure.dpi
     width, height = ax.bbox.width * inch, ax.bbox.height * inch
@@ -63,10 +63,10 @@ def open_page(ax: Axes, spans: Spans, *, top: float, floor: float) -> Page:
     # Its own axes would be laid out anew for every figure, which takes longer than all the rest.
     ax.set_axis_off()
     mark = float(np.clip(0.9 * drawn / len(spans.start), 0.12 * font, 0.36 * font))
-    return Page(ax=ax, spans=spans, left=left, right=right, point=point, row=row, font=font, mark=mark)
+    return Strips(ax=ax, spans=spans, left=left, right=right, point=point, row=row, font=font, mark=mark)
 
 
-def write_head(page: Page, name: str, text: str, colours: Mapping[str, str], alpha: float = 1.0) -> None:
+def write_head(page: Strips, name: str, text: str, colours: Mapping[str, str], alpha: float = 1.0) -> None:
     """Write above the axes the session's name and a line about it, and at the right end what colours mean."""
     font, em = page.font, page.font * page.point
     top, (_, right) = page.ax.get_ylim()[1], page.ax.get_xlim()
@@ -83,7 +83,7 @@ def write_head(page: Page, name: str, text: str, colours: Mapping[str, str], alp
         x -= 1.4 * em
 
 
-def write_rows(page: Page, rows: Iterable[Row]) -> None:
+def write_rows(page: Strips, rows: Iterable[StripRow]) -> None:
     """Write what stands beside each row."""
     gap = page.font * page.point
     for row in rows:
@@ -91,14 +91,14 @@ def write_rows(page: Page, rows: Iterable[Row]) -> None:
         page.write([(page.right + gap, row.level, row.count, "left")], alpha=0.75)
 
 
-def write_sections(page: Page, sections: Mapping[float, str]) -> None:
+def write_sections(page: Strips, sections: Mapping[float, str]) -> None:
     """Write left of the names, of which the longest has 15 letters, what the rows are about; a line end parts lines."""
     for level, text in sections.items():
         for i, line in enumerate(reversed(text.split("\n"))):
             page.write([(page.left - (10.3 + 1.2 * i) * page.font * page.point, level, line, "center")], turned=True)
 
 
-def close_page(page: Page, levels: Iterable[float]) -> None:
+def close_page(page: Strips, levels: Iterable[float]) -> None:
     """Draw faint lines, and under them what the x-axis is, which ends where the session does; write the text."""
     left, right, (floor, top) = page.left, page.right, page.ax.get_ylim()
     places = ticks(left, right, page.point * page.font).tolist()

@@ -18,7 +18,7 @@ from matplotlib.text import Text
 from therapy_analytics import private
 from therapy_analytics.plots import FIGSIZE, Plot, inner_box
 from therapy_analytics.plots._figures import check_formats
-from therapy_analytics.plots._outlines import CAPITAL, Line, Written
+from therapy_analytics.plots._outlines import CAPITAL, Line, OutlinedText
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -116,13 +116,13 @@ def _spell_out(figure: Figure) -> None:
     """Replace outlines by the words that they show."""
     for patch in [patch for ax in figure.axes for patch in ax.patches]:
         written = patch.get_path()
-        if isinstance(written, Written):
+        if isinstance(written, OutlinedText):
             patch.remove()
             for line in written.lines:
                 figure.axes[0].add_artist(_text(line, written, patch, figure.dpi))
 
 
-def _text(line: Line, written: Written, patch: Any, dpi: float) -> Text:
+def _text(line: Line, written: OutlinedText, patch: Any, dpi: float) -> Text:
     """Return a line of outlines as text: on its baseline, as large as the outlines are."""
     x, y, text, side = line
     width, height = written.size

@@ -9,7 +9,7 @@ import numpy as np
 
 from therapy_analytics.plots._canvas import Canvas
 from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, length
-from therapy_analytics.plots._synchrony import MARKS, Found, decimals, number
+from therapy_analytics.plots._synchrony import MARKS, MeasureShown, decimals, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +98,7 @@ def draw_scale(page: Sheet, y: float, places: Floats, labels: list[str]) -> None
     page.write([(x, y - 0.75, label, "center") for x, label in written], 0.95 * page.font, NUMBERS)
 
 
-def write_table(page: Sheet, one: Found, top: float) -> None:
+def write_table(page: Sheet, one: MeasureShown, top: float) -> None:
     """Write the numbers of the whole session, a row for each direction, the first at this height."""
     left, *ends = _columns(page)
     places = decimals(row[i] for row in one.whole.values() for i in (0, 1, 4))

@@ -53,7 +53,7 @@ class Windows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class MeasureShown:
     """What a session's table says of one measure.
 
     Attributes
@@ -76,7 +76,7 @@ class Found:
         return self.name.replace("_", " ")
 
 
-def measures(rows: pd.DataFrame) -> list[Found]:
+def measures(rows: pd.DataFrame) -> list[MeasureShown]:
     """Return the measures that have a value in one session's table, in its order; not their slopes."""
     values = np.column_stack([numbers(rows, name) for name in STATISTICS])
     spread, first, last = (numbers(rows, name) for name in ("null_sd", "first_turn", "last_turn"))
@@ -95,7 +95,7 @@ def measures(rows: pd.DataFrame) -> list[Found]:
         defined = {who: one for who, one in windows.items() if not np.isnan(one.value).all()}
         # The mean of the two is not drawn beside the two.
         speakers = {who: one for who, one in defined.items() if who != "both"} or defined
-        found.append(Found(name, {who: one for who, one in whole.items() if not isnan(one[0])}, speakers))
+        found.append(MeasureShown(name, {who: one for who, one in whole.items() if not isnan(one[0])}, speakers))
     return [one for one in found if one.whole or one.windows]
 
 

@@ -9,7 +9,15 @@ import numpy as np
 
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._outlines import SLANTED
-from therapy_analytics.plots._page import Page, Row, close_page, open_page, write_head, write_rows, write_sections
+from therapy_analytics.plots._page import (
+    StripRow,
+    Strips,
+    close_page,
+    open_page,
+    write_head,
+    write_rows,
+    write_sections,
+)
 from therapy_analytics.plots._turns import numbers, place_turns
 
 if TYPE_CHECKING:
@@ -98,7 +106,7 @@ def _state(turns: DataFrame) -> _State:
     )
 
 
-def _bars(page: Page, state: _State) -> None:
+def _bars(page: Strips, state: _State) -> None:
     """Draw a bar up and a bar down for each turn, as wide as the turn is long."""
     start = page.spans.start[state.there]
     end = np.maximum(page.spans.end[state.there], start + 0.5 * page.point)
@@ -107,7 +115,7 @@ def _bars(page: Page, state: _State) -> None:
         page.boxes(bars, fc=colour, alpha=0.75, gid=f"bars {kind}")
 
 
-def _line(page: Page, state: _State) -> None:
+def _line(page: Strips, state: _State) -> None:
     """Draw the balance, seen from the whole session."""
     x = page.spans.middle[state.there]
     marker = "o" if len(x) <= DOTTED else ""
@@ -115,7 +123,7 @@ def _line(page: Page, state: _State) -> None:
     page.marks(np.column_stack([x, HIGH * state.balance]), ls="-", gid="balance", **style)
 
 
-def _turning(page: Page, state: _State) -> None:
+def _turning(page: Strips, state: _State) -> None:
     """Draw where the talk goes over to the other side: a triangle above, and a line down to the foot."""
     x = page.spans.middle[state.there]
     for kind, sign, marker in (("change", 1, "^"), ("sustain", -1, "v")):
@@ -127,17 +135,17 @@ def _turning(page: Page, state: _State) -> None:
     page.lines(ends, alpha=0.5, lw=0.08 * page.font, ls=(0, (4, 3)))
 
 
-def _scale(state: _State) -> list[Row]:
+def _scale(state: _State) -> list[StripRow]:
     """Return the rows of the scale of probabilities, with means and the number of turns."""
     beside = {0.5: f"mean {state.change.mean():.2f}", -0.5: f"mean {state.sustain.mean():.2f}"}
     beside[0] = f"{len(state.change):,} client turns"
-    return [Row(level * HIGH, f"{abs(level):g}", beside.get(level, "")) for level in (1, 0.5, 0, -0.5, -1)]
+    return [StripRow(level * HIGH, f"{abs(level):g}", beside.get(level, "")) for level in (1, 0.5, 0, -0.5, -1)]
 
 
-def _sides(page: Page, state: _State) -> None:
+def _sides(page: Strips, state: _State) -> None:
     """Write beside the rows what they are."""
     up, down = (int((state.points == sign).sum()) for sign in (1, -1))
-    write_rows(page, [*_scale(state), Row(TURNING, "turning points", f"{up} up, {down} down")])
+    write_rows(page, [*_scale(state), StripRow(TURNING, "turning points", f"{up} up, {down} down")])
     write_sections(page, {0.5 * HIGH: "probability:\nfor change", -0.5 * HIGH: "probability:\nagainst it"})
     note = (
         "bars: as it stood when it was said; line: up less down, seen from the whole session; triangles: where it turns"

@@ -22,7 +22,7 @@ from therapy_analytics.plots._sheet import (
     write_name,
     write_table,
 )
-from therapy_analytics.plots._synchrony import BEYOND, MARKS, Found, apart, decimals, measures, number
+from therapy_analytics.plots._synchrony import BEYOND, MARKS, MeasureShown, apart, decimals, measures, number
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -101,12 +101,12 @@ def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _parted(found: list[Found]) -> tuple[list[Found], list[Found]]:
+def _parted(found: list[MeasureShown]) -> tuple[list[MeasureShown], list[MeasureShown]]:
     """Return the measures that have windows, and the others."""
     return [one for one in found if one.windows], [one for one in found if not one.windows]
 
 
-def _height(found: list[Found]) -> float:
+def _height(found: list[MeasureShown]) -> float:
     """Return how many rows of text high the figure is."""
     lanes, others = _parted(found)
     height = HEAD + len(lanes) * (LANE + GAP) + SCALE * bool(lanes)
@@ -116,7 +116,7 @@ def _height(found: list[Found]) -> float:
 # Windows
 
 
-def _lanes(page: Sheet, lanes: list[Found]) -> float:
+def _lanes(page: Sheet, lanes: list[MeasureShown]) -> float:
     """Draw a lane for each measure that has windows, and the turns beneath; return the foot of all."""
     if not lanes:
         return 0.0
@@ -129,7 +129,7 @@ def _lanes(page: Sheet, lanes: list[Found]) -> float:
     return foot - SCALE
 
 
-def _lane(page: Sheet, lane: Found, top: float) -> None:
+def _lane(page: Sheet, lane: MeasureShown, top: float) -> None:
     """Draw the windows of a measure between the lowest and the highest of their values and bands."""
     every = np.concatenate([part for one in lane.windows.values() for part in (one.value, one.low, one.high)])
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
@@ -177,7 +177,7 @@ def _line(page: Sheet, who: str, points: Floats, outside: Bools) -> None:
 # Whole dialogues
 
 
-def _dots(page: Sheet, others: list[Found], foot: float) -> None:
+def _dots(page: Sheet, others: list[MeasureShown], foot: float) -> None:
     """Draw the measures without windows: how far each is from shuffles and surrogate pairs, in standard deviations."""
     if not others:
         return
@@ -200,7 +200,7 @@ def _dots(page: Sheet, others: list[Found], foot: float) -> None:
     draw_scale(page, y + 0.5, page.at(places), [f"{place:+.0f}" if place else "0" for place in places])
 
 
-def _rows(one: Found) -> float:
+def _rows(one: MeasureShown) -> float:
     """Return how many rows a measure takes: three need space around them, to be seen as one."""
     return len(one.whole) + 0.6 * (len(one.whole) > 1)
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._outlines import SLANTED
-from therapy_analytics.plots._page import Page, Row, close_page, open_page, write_head, write_rows, write_sections
+from therapy_analytics.plots._page import (
+    StripRow,
+    Strips,
+    close_page,
+    open_page,
+    write_head,
+    write_rows,
+    write_sections,
+)
 from therapy_analytics.plots._turns import numbers, place_turns
 
 if TYPE_CHECKING:
@@ -91,7 +99,7 @@ def _levels(shown: list[Lane]) -> list[float]:
     return levels
 
 
-def _speaking(page: Page, turns: DataFrame) -> list[Row]:
+def _speaking(page: Strips, turns: DataFrame) -> list[StripRow]:
     """Draw the turns as bars, the therapist's above the client's, and return who spoke how much."""
     # A turn of a single word in an hour would else be thinner than any pixel.
     start = page.spans.start
@@ -103,7 +111,7 @@ def _speaking(page: Page, turns: DataFrame) -> list[Row]:
         page.boxes(bars, fc=COLOURS[role], gid=f"turns {role}")
         if role != "other":
             share = f"{words[own].sum() / words.sum():.0%} of words" if words.any() else "no words"
-            rows.append(Row((low + high) / 2, role, share))
+            rows.append(StripRow((low + high) / 2, role, share))
     return rows
 
 
@@ -112,7 +120,7 @@ def _of_role(turns: DataFrame, role: str) -> Bools:
     return found
 
 
-def _lane(page: Page, turns: DataFrame, lane: Lane, level: float) -> Row:
+def _lane(page: Strips, turns: DataFrame, lane: Lane, level: float) -> StripRow:
     """Draw the marks of a lane, and return what it is called and how many it has."""
     own = _of_role(turns, lane.role)
     (up, known), (down, also_known) = (_coded(turns, columns) for columns in (lane.up, lane.down))
@@ -120,9 +128,9 @@ def _lane(page: Page, turns: DataFrame, lane: Lane, level: float) -> Row:
     if lane.down:
         _ticks(page, up & own, (level, level + 0.42), POSITIVE)
         _ticks(page, down & own, (level - 0.42, level), NEGATIVE)
-        return Row(level, lane.name, f"+{(up & own).sum()} -{(down & own).sum()} {total}")
+        return StripRow(level, lane.name, f"+{(up & own).sum()} -{(down & own).sum()} {total}")
     _ticks(page, up & own, (level - 0.34, level + 0.34), COLOURS[lane.role])
-    return Row(level, lane.name, f"{(up & own).sum()} {total}")
+    return StripRow(level, lane.name, f"{(up & own).sum()} {total}")
 
 
 def _coded(turns: DataFrame, columns: tuple[str, ...]) -> tuple[Bools, Bools]:
@@ -131,14 +139,14 @@ def _coded(turns: DataFrame, columns: tuple[str, ...]) -> tuple[Bools, Bools]:
     return (values == 1).any(axis=0), (~np.isnan(values)).any(axis=0)
 
 
-def _ticks(page: Page, which: Bools, reach: tuple[float, float], colour: str) -> None:
+def _ticks(page: Strips, which: Bools, reach: tuple[float, float], colour: str) -> None:
     """Draw upright lines in the middle of turns."""
     x = page.spans.middle[which]
     low, high = (np.full(len(x), y) for y in reach)
     page.lines(np.column_stack([x, low, x, high]), ec=colour, lw=page.mark, gid=f"codes {colour}")
 
 
-def _matching(page: Page, lsm: Floats, foot: float) -> list[Row]:
+def _matching(page: Strips, lsm: Floats, foot: float) -> list[StripRow]:
     """Draw style matching turn by turn with its running median; return its scale, median and number of turns."""
     defined = ~np.isnan(lsm)
     x, y = page.spans.middle[defined], foot + LSM_HEIGHT * lsm[defined]
@@ -152,14 +160,14 @@ def _matching(page: Page, lsm: Floats, foot: float) -> list[Row]:
         line = f"line: running median of {WINDOW}"
     note = f"dots: a turn with the one before it; {line}. Not a quality score."
     page.write([(page.left, foot + LSM_HEIGHT + 0.55, note, "left")], page.font - 0.5, SLANTED, alpha=0.75)
-    scale = [Row(foot, "0"), Row(foot + LSM_HEIGHT / 2, "0.5"), Row(foot + LSM_HEIGHT, "1")]
+    scale = [StripRow(foot, "0"), StripRow(foot + LSM_HEIGHT / 2, "0.5"), StripRow(foot + LSM_HEIGHT, "1")]
     counts = [f"median {np.median(lsm[defined]):.2f}"] if defined.any() else []
     counts += [f"{defined.sum()} of {len(lsm)} turns"]
     places = foot + LSM_HEIGHT / 2 + 0.9 * (np.arange(len(counts))[::-1] - (len(counts) - 1) / 2)
-    return scale + [Row(place, "", count) for place, count in zip(places.tolist(), counts, strict=True)]
+    return scale + [StripRow(place, "", count) for place, count in zip(places.tolist(), counts, strict=True)]
 
 
-def _head(page: Page, turns: DataFrame, *, feelings: bool) -> None:
+def _head(page: Strips, turns: DataFrame, *, feelings: bool) -> None:
     """Write the session's name and size, and what the colours mean."""
     text = f"{len(turns):,} turns, {int(np.nansum(numbers(turns, 'n_words'))):,} words"
     shown = {role: colour for role, colour in COLOURS.items() if role != "other" or _of_role(turns, role).any()}

@@ -33,7 +33,7 @@ DARK = 0.66
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Cells:
+class _ResponseCells:
     """What is drawn.
 
     Attributes
@@ -91,7 +91,7 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _cells(table: DataFrame) -> _Cells:
+def _cells(table: DataFrame) -> _ResponseCells:
     """Return the cells, without codes that the coder does not give."""
     codes = [table[name].astype(str).tolist() for name in ("client_code", "therapist_code")]
     client, therapist = (behaviours(one) for one in codes)
@@ -110,7 +110,7 @@ def _cells(table: DataFrame) -> _Cells:
     kept = np.ix_(rows_given, columns_given)
     # All client turns are those with and without any one code: the fullest row knows most.
     fullest = (total.argmax(axis=0), np.arange(len(therapist))) if len(client) else ((), ())
-    return _Cells(
+    return _ResponseCells(
         client=[client[rows[i]] for i in rows_given],
         therapist=[therapist[columns[i]] for i in columns_given],
         n=n[kept],
@@ -122,7 +122,7 @@ def _cells(table: DataFrame) -> _Cells:
     )
 
 
-def _head(board: Board, table: DataFrame, cells: _Cells) -> float:
+def _head(board: Board, table: DataFrame, cells: _ResponseCells) -> float:
     names: list[str] = table["session_id"].astype(str).unique().tolist() if "session_id" in table else []
     n = len(names) or int(np.nan_to_num(numbers(table, "n_sessions")).max(initial=0))
     whose = f"{n:,} session{'s' * (n != 1)}, pooled" if n else "all sessions"
@@ -133,7 +133,7 @@ def _head(board: Board, table: DataFrame, cells: _Cells) -> float:
     return head(board, f"What the therapist does next: {whose}", notes, _keys(cells))
 
 
-def _keys(cells: _Cells) -> list[Key]:
+def _keys(cells: _ResponseCells) -> list[Key]:
     edge = {"ec": "0.6", "lw": 0.6}
     shares = [(share, f"{share:.0%}{' of the answers' * (share == 1)}") for share in (0.0, 0.5, 1.0)]
     keys = [Key(words=words, box={"fc": tuple(_colours(np.array(share))), **edge}) for share, words in shares]
@@ -153,7 +153,7 @@ def _colours(share: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Layout:
+class _ResponseLayout:
     """Where things lie, in points: edges of the columns (n + 1,), ends of the rows' names and counts, sizes."""
 
     x: Floats
@@ -164,7 +164,7 @@ class _Layout:
     foot: float
 
 
-def _layout(board: Board, cells: _Cells, top: float) -> _Layout:
+def _layout(board: Board, cells: _ResponseCells, top: float) -> _ResponseLayout:
     """Return a layout in which names and counts fit."""
     n_rows = len(cells.client) + 1.3
     tall = max(length(one.name) for one in cells.therapist) + 1
@@ -175,12 +175,12 @@ def _layout(board: Board, cells: _Cells, top: float) -> _Layout:
     left = names + counts + 0.6 * font
     width = min((board.width - left) / len(cells.therapist), 60.0)
     x: Floats = left + width * np.arange(len(cells.therapist) + 1.0)
-    return _Layout(
+    return _ResponseLayout(
         x=x, names_end=names, counts_end=names + counts, height=min(foot / n_rows, 30.0), font=font, foot=foot
     )
 
 
-def _draw(board: Board, cells: _Cells, top: float) -> None:
+def _draw(board: Board, cells: _ResponseCells, top: float) -> None:
     """Draw the names of the columns, the row of all client turns, and the rows of the client's codes."""
     layout = _layout(board, cells, top)
     font, foot, middles = layout.font, layout.foot, (layout.x[:-1] + layout.x[1:]) / 2
@@ -207,7 +207,7 @@ def _share(both: Floats, n: Floats) -> Floats:
     return found
 
 
-def _rows(board: Board, layout: _Layout, own: list[Behaviour], n: Floats, both: Floats, top: float) -> None:
+def _rows(board: Board, layout: _ResponseLayout, own: list[Behaviour], n: Floats, both: Floats, top: float) -> None:
     """Draw rows of cells from `top` down, with their names and counts."""
     font, height = layout.font, layout.height
     y: Floats = top - height * np.arange(len(own) + 1.0)
@@ -229,7 +229,7 @@ def _rows(board: Board, layout: _Layout, own: list[Behaviour], n: Floats, both: 
     _write(board, layout, middles, n, both)
 
 
-def _write(board: Board, layout: _Layout, middles: list[float], n: Floats, both: Floats) -> None:
+def _write(board: Board, layout: _ResponseLayout, middles: list[float], n: Floats, both: Floats) -> None:
     """Write the counts of each cell."""
     text = [f"{k:,.0f}/{total:,.0f}" for k, total in zip(both.ravel(), n.ravel(), strict=True)]
     width = float(layout.x[1] - layout.x[0])
@@ -242,7 +242,7 @@ def _write(board: Board, layout: _Layout, middles: list[float], n: Floats, both:
         board.write(lines, size, NUMBERS, fc=colour, zorder=3)
 
 
-def _hatch(board: Board, layout: _Layout, y: Floats, few: Bools) -> None:
+def _hatch(board: Board, layout: _ResponseLayout, y: Floats, few: Bools) -> None:
     """Draw slanting lines over cells of few turns."""
     i, j = np.nonzero(few)
     left, bottom = layout.x[j], y[i + 1]
@@ -252,7 +252,7 @@ def _hatch(board: Board, layout: _Layout, y: Floats, few: Bools) -> None:
         board.lines(np.column_stack(ends), ec="0.5", alpha=0.35, lw=0.6, zorder=1.5, gid="hatched")
 
 
-def _edges(board: Board, layout: _Layout, y: Floats) -> None:
+def _edges(board: Board, layout: _ResponseLayout, y: Floats) -> None:
     x, same = layout.x, np.ones_like
     down = np.column_stack([x, same(x) * y[0], x, same(x) * y[-1]])
     across = np.column_stack([same(y) * x[0], y, same(y) * x[-1], y])

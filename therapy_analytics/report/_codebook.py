@@ -104,7 +104,8 @@ def _codes(rows: Sequence[Row]) -> list[Json]:
     """Return every code that turns.csv has, in the codebook's order."""
     known = {code.column: (book, code) for book in builtin_codebooks() for code in book.codes}
     likely = {row["column"] for row in rows if row["table"] == "probabilities"}
-    asked = [row for row in rows if row["table"] == "turns" and row["column"] in likely]
+    of_codes = [row for row in rows if row["table"] == "turns" and row["family"].startswith(_OF_CODES)]
+    asked = [row for row in of_codes if row["column"] in likely]
     marked = {name: lane for lane in lanes(row["column"] for row in asked) for name in (*lane.up, *lane.down)}
     return [_code(row, known.get(row["column"]), marked.get(row["column"])) for row in asked]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Kind, Mark, OnPage, Shown, Value, counted_rate
+from therapy_analytics.measures._base import KindOf, Mark, OnPage, Shown, Value, counted_rate
 from therapy_analytics.measures.process._safety import (
     ACKNOWLEDGED,
     ASKED,
@@ -33,7 +33,7 @@ _WARNING = (
 )
 _CUE = Column(
     name="safety_cue",
-    meaning="Kind of danger that the client's turn may speak of; 0 none found by these phrases, which tells nothing "
+    meaning="KindOf of danger that the client's turn may speak of; 0 none found by these phrases, which tells nothing "
     "about safety",
     unit="code",
     low=0,
@@ -185,7 +185,7 @@ _PAGE: dict[str, Shown] = {
     "safety_cue_followed_rate": OnPage("review", "Cues of danger followed up"),
     "n_stigmatising_word_turns": OnPage("review", "Stigmatising words"),
     "safety_cue": Mark("Cue of danger: review", danger="n_safety_cue_turns"),
-    **{f"n_{kind}_cue_turns": Kind(_NAMES[kind].partition(",")[0], "n_safety_cue_turns") for kind in KINDS},
+    **{f"n_{kind}_cue_turns": KindOf(_NAMES[kind].partition(",")[0], "n_safety_cue_turns") for kind in KINDS},
     "stigmatising_word_turn": Mark("Stigmatising word"),
 }
 
