@@ -15,7 +15,7 @@ from therapy_analytics.cli import _app as cli
 
 
 def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_path: Path) -> None:
-    done = tanalyze("run", str(samples), "--out", str(tmp_path / "r"), "--tagger", "fast", "--no-plots")
+    done = tanalyze("run", str(samples), "--out", str(tmp_path / "r"), *PLAIN)
     assert done.status == 0, done.err
     assert "15 sessions, 728 turns" in done.out
     assert "sessions.csv" in done.out
@@ -26,8 +26,8 @@ def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_p
 
 
 def test_the_summary_counts_sessions_that_are_not_in_english(tmp_path: Path) -> None:
-    said = "T: Was f\u00fchrt Sie heute zu mir?\nC: Ich schlafe schlecht und bin am Tag immer m\u00fcde.\n" * 4
-    (tmp_path / "deutsch.txt").write_text(said, encoding="utf-8")
+    text = "T: Was f\u00fchrt Sie heute zu mir?\nC: Ich schlafe schlecht und bin am Tag immer m\u00fcde.\n" * 4
+    (tmp_path / "deutsch.txt").write_text(text, encoding="utf-8")
     done = tanalyze("run", str(tmp_path / "deutsch.txt"), "--out", str(tmp_path / "r"), *PLAIN)
     assert done.status == 0, done.err
     assert "Not in English, as it seems: 1 session" in " ".join(done.out.split())
@@ -43,7 +43,7 @@ def test_brackets_in_a_name_are_no_markup_of_the_summary(tmp_path: Path) -> None
 def test_some_bad_files_give_status_one(samples: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{")
     done = tanalyze(
-        "run", str(samples / "aria_ben.json"), str(tmp_path / "bad.json"), "--out", str(tmp_path / "r"), "--no-plots"
+        "run", str(samples / "aria_ben.json"), str(tmp_path / "bad.json"), "--out", str(tmp_path / "r"), *PLAIN
     )
     assert done.status == 1
     assert "Not read:" in done.err
@@ -106,10 +106,10 @@ def test_a_defect_of_ours_is_told_without_the_words(
     monkeypatch.setattr(cli, "app", broken)
     with pytest.raises(SystemExit) as caught:
         cli.main()
-    said = capsys.readouterr().err
+    told = capsys.readouterr().err
     assert caught.value.code == 2
-    assert "RuntimeError in test_cli.py, line" in said
-    assert "client said" not in said
+    assert "RuntimeError in test_cli.py, line" in told
+    assert "client said" not in told
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import therapy_analytics as ta
 from therapy_analytics.behaviours import load_tagger
 
 SESSIONS = ("boyle_lucia", "harbor_maya", "lindqvist_dana_1", "nair_tomas")
+FILES = ("boyle_lucia.txt", "harbor_maya.json", "lindqvist_dana_1.vtt", "nair_tomas.csv")
 LATER = {"mi_question_open", "mi_question_closed"}
 """Codes that the tagger learnt after the sessions were coded; MISC's, too."""
 ROLE = {
@@ -39,7 +40,7 @@ def gold(root: Path) -> dict[str, pd.DataFrame]:
 @pytest.fixture(scope="module")
 def turns(samples: Path) -> pd.DataFrame:
     """Return the same turns as the program sees them."""
-    turns = ta.analyze(ta.read(samples)).turns
+    turns = ta.analyze([session for name in FILES for session in ta.read(samples / name)]).turns
     return turns[turns["session_id"].isin(SESSIONS)].sort_values(["session_id", "turn"], ignore_index=True)
 
 

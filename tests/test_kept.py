@@ -343,7 +343,7 @@ def test_a_folder_that_is_moved_while_a_run_goes_on_is_missed(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_finished_sessions_that_are_deleted_meanwhile_are_missed(
+def test_finished_sessions_that_are_deleted_during_the_run_are_missed(
     form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if form == "parquet":
@@ -397,7 +397,7 @@ def _begun(words: tuple[str, ...], cwd: Path, command: Sequence[str] = COMMAND) 
 @ON_LINUX
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_ctrl_c_says_that_the_same_command_goes_on(processes: str, tmp_path: Path) -> None:
-    transcripts(tmp_path / "talks", "abcdefgh", n=100)
+    transcripts(tmp_path / "talks", "abcdefgh", n=60)
     words = ("talks", "--processes", processes)
     going, out = tmp_path / "results" / ".going.json", tmp_path / "results"
     moments: list[Callable[[int], object]] = [lambda _: out.exists(), lambda _: going.exists()]
@@ -413,7 +413,7 @@ def test_ctrl_c_says_that_the_same_command_goes_on(processes: str, tmp_path: Pat
         assert said == ["tanalyze: Stopped. What is finished is kept: the same command goes on from there."]
         assert run.returncode == 130
     assert going.exists()
-    status, told = told_by(*words, cwd=tmp_path)
+    status, told = told_by("talks", cwd=tmp_path)
     assert status == 0, told
     assert "Not as in" not in told
     assert len(ta.load(out).sessions) == 8
@@ -447,7 +447,7 @@ util.spawnv_passfds = interrupted
 @ON_LINUX
 def test_killed_workers_cost_no_file(tmp_path: Path) -> None:
     """The first worker shares the work, the second proves that one can be started, the next are alone with the file."""
-    transcripts(tmp_path / "talks", "a", n=500)
+    transcripts(tmp_path / "talks", "a", n=60)
     run, seen, killed = _begun(("talks", "--processes", "2"), tmp_path), list[int](), 0
     while run.poll() is None and killed < 3:
         seen += [pid for pid in _workers(run.pid) if pid not in seen]

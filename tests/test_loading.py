@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 import sys
 from dataclasses import replace
@@ -127,15 +128,25 @@ def either(request: pytest.FixtureRequest) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def from_csv(csv: Path) -> ta.Analysis:
+    return load(csv)
+
+
+@pytest.fixture(scope="module")
+def from_parts(parts: Path) -> ta.Analysis:
+    return load(parts)
+
+
 @pytest.fixture
-def broken(analysis: ta.Analysis, tmp_path: Path, arrow: Any) -> Path:
+def broken(parts: Path, tmp_path: Path) -> Path:
     """Return results in Parquet, to be broken."""
-    return as_parts(analysis, tmp_path / "r", arrow)
+    return shutil.copytree(parts, tmp_path / "r")
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_parquet_comes_back_as_it_was_analysed(analysis: ta.Analysis, parts: Path, name: str) -> None:
-    back = getattr(load(parts), name)
+def test_parquet_comes_back_as_it_was_analysed(analysis: ta.Analysis, from_parts: ta.Analysis, name: str) -> None:
+    back = getattr(from_parts, name)
     given = getattr(analysis, name)
     assert len(given) > 0
     pd.testing.assert_frame_equal(back, given[list(back)], check_dtype=name != "turns", check_column_type=False)
@@ -143,8 +154,8 @@ def test_parquet_comes_back_as_it_was_analysed(analysis: ta.Analysis, parts: Pat
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_both_forms_have_the_same_types(csv: Path, parts: Path, name: str) -> None:
-    one, other = getattr(load(csv), name), getattr(load(parts), name)
+def test_both_forms_have_the_same_types(from_csv: ta.Analysis, from_parts: ta.Analysis, name: str) -> None:
+    one, other = getattr(from_csv, name), getattr(from_parts, name)
     pd.testing.assert_frame_equal(one, other, rtol=1e-5, atol=1e-12)
     assert list(one.dtypes) == list(other.dtypes)
 
@@ -241,6 +252,17 @@ def test_a_folder_of_neither_form(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+def test_results_of_an_earlier_version_must_be_computed_again(csv: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(csv, tmp_path / "r")
+    columns = ["column", "table", "family", "meaning", "unit", "range", "formula", "misleads", "source"]
+    write_csv(read_csv(folder / "codebook.csv")[columns], folder / "codebook.csv")
+    for read in (load, read_sessions, read_wide_turns, ta.wide):
+        with pytest.raises(
+            BadOptionError, match=r"of a version before 0\.4.* Compute them again: tanalyze run"
+        ):
+            read(folder)
+
+
 def test_a_run_without_any_session(analysis: ta.Analysis, parts: Path, tmp_path: Path) -> None:
     _about_the_run(analysis, tmp_path)
     for name in TABLES:
@@ -312,8 +334,10 @@ def test_codes_as_categories_are_texts(broken: Path, analysis: ta.Analysis, arro
 
 
 def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("pyarrow", "pyarrow.parquet"):
-        monkeypatch.setitem(sys.modules, name, None)
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("therapy_analytics.arrow.import_module", missing)
     with pytest.raises(BadOptionError, match=r"Install it with: pip install 'therapy-analytics\[parquet\]'"):
         load(parts)
     assert len(read_sessions(csv, ["session_id"])) == 4

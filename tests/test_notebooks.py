@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,24 +68,30 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Path]:
     """Return a copy of what the notebooks look for, so that they can write nothing into the checkout itself."""
+    folder = tmp_path_factory.mktemp("checkout")
     for name in ("sample_transcripts", "notebooks"):
-        shutil.copytree(root / name, tmp_path / name)
-    # What belongs to Jupyter and to the reader's matplotlib stands apart, so that the home holds what is left by ours.
-    for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "MPLCONFIGDIR"):
-        monkeypatch.setenv(name, str(tmp_path / ".jupyter"))
-    for name in PLACES:
-        (tmp_path / "home" / name).mkdir(parents=True)
-        monkeypatch.setenv(name, str(tmp_path / "home" / name))
-    monkeypatch.delenv("MPLBACKEND", raising=False)  # in a notebook the kernel chooses
-    return tmp_path
+        shutil.copytree(root / name, folder / name)
+    with pytest.MonkeyPatch.context() as patched:
+        # What belongs to Jupyter and to the reader's matplotlib is elsewhere: the home holds what is left by ours.
+        for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "MPLCONFIGDIR"):
+            patched.setenv(name, str(folder / ".jupyter"))
+        for name in PLACES:
+            (folder / "home" / name).mkdir(parents=True)
+            patched.setenv(name, str(folder / "home" / name))
+        patched.delenv("MPLBACKEND", raising=False)  # in a notebook the kernel chooses
+        yield folder
 
 
-@pytest.fixture
-def run_notebook(checkout: Path) -> Callable[[Path, Path], list[Cell]]:
-    """Return what executes a notebook in a folder and returns its code cells with their outputs."""
+@pytest.fixture(scope="module")
+def executed(checkout: Path) -> dict[str, list[Cell]]:
+    """Execute all notebooks in one kernel, which loads everything once, and return their code cells with outputs.
+
+    Each begins with no names and in its folder: Jupyter runs a notebook in its own folder, other programs in the root,
+    so each half of them is tried so.
+    """
     recorder = (*STRACE, "-o", str(checkout / "calls.txt")) if can_record() else ()
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient, which runs notebooks as Jupyter does")
     pytest.importorskip("ipykernel", reason="needs ipykernel, the Python that Jupyter runs")
@@ -102,26 +108,28 @@ def run_notebook(checkout: Path) -> Callable[[Path, Path], list[Cell]]:
         def format_kernel_cmd(self, *args: Any, **options: Any) -> list[str]:
             return [*recorder, *super().format_kernel_cmd(*args, **options)]
 
-    def run(path: Path, folder: Path) -> list[Cell]:
-        notebook = nbformat.read(path, as_version=4)
-        where = {"metadata": {"path": str(folder)}}
-        nbclient.NotebookClient(notebook, kernel_manager_class=ThisPython, timeout=SECONDS, resources=where).execute()
-        return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-    return run
+    whole = nbformat.v4.new_notebook()
+    for at, name in enumerate(NOTEBOOKS):
+        folder = checkout / "notebooks" if at % 2 else checkout
+        whole.cells.append(nbformat.v4.new_code_cell(f"%reset -sf\n%cd -q {folder}"))
+        cells = nbformat.read(checkout / "notebooks" / name, as_version=4).cells
+        whole.cells += [{**cell, "metadata": {"of": name}} for cell in cells if cell.cell_type == "code"]
+    whole.cells = [nbformat.from_dict(cell) for cell in whole.cells]
+    where = {"metadata": {"path": str(checkout)}}
+    nbclient.NotebookClient(whole, kernel_manager_class=ThisPython, timeout=SECONDS, resources=where).execute()
+    return {name: [cell for cell in whole.cells if cell.metadata.get("of") == name] for name in NOTEBOOKS}
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_notebook_runs(name: str, checkout: Path, run_notebook: Callable[[Path, Path], list[Cell]]) -> None:
-    # Jupyter runs a notebook in its own folder, other programs in the root: each half of them is tried so.
-    folder = checkout / "notebooks" if NOTEBOOKS.index(name) % 2 else checkout
-    cells = run_notebook(checkout / "notebooks" / name, folder)
+def test_a_notebook_runs(name: str, checkout: Path, executed: dict[str, list[Cell]]) -> None:
+    cells = executed[name]
+    assert len(cells) == len(cells_of(name, "code"))
     for cell in cells:
-        said = [one["text"] for one in cell["outputs"] if one.get("name") == "stderr"]
-        assert not said, f"a warning in a cell of {name}: {said}"
+        warned = [one["text"] for one in cell["outputs"] if one.get("name") == "stderr"]
+        assert not warned, f"a warning in a cell of {name}: {warned}"
         if "ta.plots." in source(cell):
             assert any("image/png" in one.get("data", {}) for one in cell["outputs"]), source(cell)
     if can_record():
-        # Jupyter itself talks to the notebook by addresses of this machine.
+        # Jupyter itself talks to the notebooks by addresses of this machine.
         assert (beyond_this_machine(checkout / "calls.txt"), left_in(checkout / "home")) == ([], [])
     assert any("image/png" in one.get("data", {}) for cell in cells for one in cell["outputs"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
-from folders import FAST, QUICK, copied, files
+from folders import FAST, QUICK, files
 from typer.testing import CliRunner
 
 import therapy_analytics as ta
@@ -18,7 +19,8 @@ def here(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with results of some sessions, of others, and human codes for turns of the first."""
     folder = tmp_path_factory.mktemp("here")
     (folder / "talks").mkdir()
-    copied(samples, folder / "talks")
+    for name in ("nair_yuki.txt", "aria_ben.json", "lindqvist_omar.txt", "sessions.csv"):
+        shutil.copy(samples / name, folder / "talks")
     ta.run([folder / "talks"], folder / "results", settings=FAST, writing=QUICK)
     ta.run([folder / "talks" / "nair_yuki.txt"], folder / "others", settings=FAST, writing=QUICK)
     rows = (f"{name},{turn},{turn % 4 // 2}" for name in ("nair_yuki", "aria_ben") for turn in range(20))
@@ -34,7 +36,7 @@ def in_the_folder(here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
 
 
-def said(*words: str) -> tuple[int, str]:
+def told_by(*words: str) -> tuple[int, str]:
     """Run a command; return its status and all that it says, as one line."""
     done = CliRunner().invoke(app, list(words))
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
@@ -61,23 +63,23 @@ def test_what_was_made_from_others_is_replaced_only_where_that_is_asked_for(
     if command == EXPORT:
         pytest.importorskip("pyarrow")
     name, *options = command
-    assert said(name, *one, *options)[0] == 0
+    assert told_by(name, *one, *options)[0] == 0
     out = Path("o")
     before = files(out)
-    status, told = said(name, *one, *options)
+    status, told = told_by(name, *one, *options)
     assert (status, f"Replaced in o: {what} of 20" in told) == (0, True), told
     assert files(out) == before
-    status, told = said(name, *other, *options)
+    status, told = told_by(name, *other, *options)
     assert status == 2
     assert f"o holds {what} of 20" in told
     assert "made from other files or folders" in told
     assert "--replace" in told
     assert files(out) == before
-    status, told = said(name, *other, *options, "--replace")
+    status, told = told_by(name, *other, *options, "--replace")
     assert (status, f"Replaced in o: {what} of 20" in told) == (0, True), told
     assert {path.name for path in out.iterdir()} == set(before)
     (out / ".made_from.json").unlink()
-    status, told = said(name, *other, *options)
+    status, told = told_by(name, *other, *options)
     assert (status, "it is not known what that was made from" in told) == (2, True), told
 
 
@@ -90,7 +92,7 @@ def test_other_files_in_the_folder_are_not_touched(command: tuple[str, ...], pat
         Path("mine/sessions.csv").write_text("mine")
         Path("mine/thesis.docx").write_text("mine")
         name, *options = (*command[:-1], out)
-        status, told = said(name, *("results", "codes.csv")[:paths], *options, "--replace")
+        status, told = told_by(name, *("results", "codes.csv")[:paths], *options, "--replace")
         assert (status, "holds other things than" in told) == (2, True), told
     assert files(Path("results")) == before
     assert files(Path("mine")) == {"sessions.csv": b"mine", "thesis.docx": b"mine"}
@@ -123,28 +125,28 @@ def test_another_form_of_export_stays_beside_one_of_the_same_results() -> None:
 
 def test_a_page_takes_the_place_of_no_other_file() -> None:
     Path("thesis.docx").write_text("mine")
-    status, told = said("report", "results", "--out", "thesis.docx")
+    status, told = told_by("report", "results", "--out", "thesis.docx")
     assert (status, "is no page about these transcripts" in told) == (2, True), told
     assert Path("thesis.docx").read_text() == "mine"
     for _ in range(2):
-        assert said("report", "results", "--out", "page.html")[0] == 0
+        assert told_by("report", "results", "--out", "page.html")[0] == 0
     page = Path("page.html").read_bytes()
-    assert said("report", "others", "--out", "page.html")[0] == 2
+    assert told_by("report", "others", "--out", "page.html")[0] == 2
     assert Path("page.html").read_bytes() == page
-    assert said("report", "others", "--out", "page.html", "--replace")[0] == 0
+    assert told_by("report", "others", "--out", "page.html", "--replace")[0] == 0
     assert Path("page.html").read_bytes() != page
 
 
 @pytest.mark.parametrize("command", [("convert", "--to", "csv"), ("redact",), ("speakers",)])
 def test_copies_overwrite_nothing(command: tuple[str, ...]) -> None:
     name, *options = command
-    assert said(name, "talks", *options, "--out", "o")[0] == 0
+    assert told_by(name, "talks", *options, "--out", "o")[0] == 0
     before = files(Path("o"))
-    status, told = said(name, "talks", *options, "--out", "o")
+    status, told = told_by(name, "talks", *options, "--out", "o")
     assert (status, "there already" in told) == (2, True), told
     assert files(Path("o")) == before
     Path("dangling").symlink_to("nowhere")
-    status, told = said(name, "talks", *options, "--out", "dangling")
+    status, told = told_by(name, "talks", *options, "--out", "dangling")
     assert (status, "dangling is a link to a folder that does not exist" in told) == (2, True), told
 
 
@@ -153,7 +155,7 @@ def test_a_model_of_other_codes_is_refused_before_anything_is_learnt() -> None:
     Path("m/model.json").write_text("mine")
     Path("m/.made_from.json").write_text('{"made_from": ["../elsewhere.csv", "../talks"]}')
     before = files(Path("m"))
-    status, told = said("train", "codes.csv", "nowhere", "--out", "m")
+    status, told = told_by("train", "codes.csv", "nowhere", "--out", "m")
     assert (status, "m holds a model of 20" in told) == (2, True), told
     assert "made from other files or folders" in told
     assert files(Path("m")) == before

@@ -98,9 +98,8 @@ def test_a_page_cannot_be_had(talks: Path, tmp_path: Path) -> None:
         ta.run([talks], tmp_path / "r", settings=FAST, writing=ta.Writing(form="parquet", report=True))
 
 
-@pytest.mark.parametrize("processes", [1, 2])
 def test_it_goes_on_where_it_was_stopped(
-    processes: int, talks: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    talks: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = 0
 
@@ -121,7 +120,7 @@ def test_it_goes_on_where_it_was_stopped(
     assert {name: data for name, data in done.items() if name != ".going.json"}.items() <= files(undisturbed).items()
     cut = tmp_path / "r" / "parts" / "part-000000.parquet"
     cut.write_bytes(cut.read_bytes()[:-9])
-    found = ta.run([talks], tmp_path / "r", settings=FAST, writing=ta.Writing(form="parquet", processes=processes))
+    found = ta.run([talks], tmp_path / "r", settings=FAST, writing=PARTS)
     assert 0 < found.n_kept < N_SESSIONS
     assert files(tmp_path / "r") == files(undisturbed)
 

@@ -49,7 +49,7 @@ def test_few_files_are_named_and_many_counted(clock: list[float], capsys: pytest
     shown.file(InputFile("last.txt", problem=UnreadableFileError("last.txt", None, "it breaks off", "Save it again")))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "Read 0.txt: 1 session (labelled_text)"
-    assert sum(line.startswith("Read ") for line in lines) == progress.TOLD_ONE_BY_ONE
+    assert sum(line.startswith("Read ") for line in lines) == progress.NAMED_FILES
     assert [line for line in lines if " of 2,000 " in line] == [
         "100 of 2,000 files read, less than two minutes to go",
         "200 of 2,000 files read, less than two minutes to go",

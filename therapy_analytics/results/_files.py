@@ -1,10 +1,13 @@
-"""Files of the folder: written under another name, then renamed, so that none is ever half there."""
+"""Files of a folder of results, each whole or absent, and the records of sessions that are done."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -16,13 +19,19 @@ from therapy_analytics.readers._account import Remark
 from therapy_analytics.tables import DIGITS
 
 PART = ".part"
-"""The ending of a file that is being written."""
+"""Suffix of a file or folder that is being written."""
+DONE = "done.json"
+"""The record of a session, beside its files."""
+SESSIONS = "sessions"
+"""The folder of the folders of sessions; with Parquet, a data set."""
+RECORDS = ".parts"
+"""The folder of the records of work batches, with Parquet."""
 
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Give a name beside a file to write to, and put what was written in the file's place if all went well."""
-    part = fresh(unlike_all(path))
+    """Yield another name for a file to be written; the file takes its final name if the block ends well."""
+    part = fresh(unique_part(path))
     try:
         yield part
         part.replace(path)
@@ -30,16 +39,16 @@ def replaced(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def unlike_all(path: Path) -> Path:
-    """Return a name beside a file or folder for what will take its place.
+def unique_part(path: Path) -> Path:
+    """Return a unique name beside a file or folder, for what will replace it.
 
-    No two are alike: a worker of a cluster that is given up for dead may still write what another writes anew.
+    It is unique because a worker of a cluster that was given up for dead may still write what another writes again.
     """
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
 
 
 def as_csv(frame: pd.DataFrame) -> str:
-    """Return a table as the text of its file, the same on every system."""
+    """Return a table as the text of its file."""
     return csv_of_frame(frame, digits=DIGITS)
 
 
@@ -49,13 +58,13 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text as it is."""
+    """Write a text, with its line breaks as they are."""
     with replaced(path) as part:
         write(part, text)
 
 
 NOT_READ, NOT_MEASURED, CHECK = "not read", "not measured", "check"
-"""Kinds of problems: a file that is missing from the results, a session that is, and what was read but looks odd."""
+"""Kinds of problems: a file that could not be read, a session that could not be measured, something that looks odd."""
 
 
 def problems_table(
@@ -63,8 +72,86 @@ def problems_table(
     unmeasured: Sequence[UnreadableFileError] = (),
     remarks: Sequence[Remark] = (),
 ) -> pd.DataFrame:
-    """Return a row for each file that could not be read, session that could not be measured, and thing to check."""
+    """Return ``problems.csv``: a row for each file not read, session not measured, and remark."""
     kinds = ((NOT_READ, unread), (NOT_MEASURED, unmeasured), (CHECK, remarks))
     rows = [(one.path, one.line, one.problem, one.remedy, kind) for kind, found in kinds for one in found]
     frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right", "kind"])
     return frame.astype({"line": "Int64"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Says that the files of some sessions are complete: of one in its folder, or of a work batch in data files.
+
+    Attributes
+    ----------
+    key : str
+        A hash of everything that the tables depend on: sessions, settings, program and its data.
+    ids : tuple of str
+        The sessions, in order.
+    figures : tuple of str
+        The formats of the session's figures.
+    about : mapping of str to str
+        The session's cells of ``sessions.csv`` that are no measures.
+    rows : mapping of str to str
+        The session's lines of each joined table; those of ``sessions.csv`` without `about`.
+    counted : mapping of str to int
+        What an outside coder counted.
+    problems : tuple of (str, str, str)
+        File, problem and remedy of each session of the work batch that could not be measured.
+    files : mapping of str to str
+        A hash of each file, by its path relative to the folder of the session, or of the results.
+    """
+
+    key: str
+    ids: tuple[str, ...]
+    figures: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, str] = field(default_factory=dict)
+    counted: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[tuple[str, str, str], ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unmeasured(self) -> list[UnreadableFileError]:
+        """The problems as errors."""
+        return [UnreadableFileError(path, None, problem, remedy) for path, problem, remedy in self.problems]
+
+    def is_whole(self, folder: Path) -> bool:
+        """Return whether all files are as they were written: a power failure may have cut one."""
+        paths = {folder / name: known for name, known in self.files.items()}
+        return all(path.is_file() and hash_of_file(path) == known for path, known in paths.items())
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON."""
+        write(path, json.dumps(asdict(self), ensure_ascii=True) + "\n")
+
+
+def read_record(path: Path) -> Record | None:
+    """Return a record, or None if there is none or it cannot be read."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        lists = {name: tuple(found[name]) for name in ("ids", "figures")}
+        return Record(**{**found, **lists, "problems": tuple(map(tuple, found["problems"]))})
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def records_at(paths: Iterable[Path]) -> Iterator[Record]:
+    """Yield the records that can be read."""
+    return (one for one in map(read_record, paths) if one is not None)
+
+
+def hash_of_all(value: object) -> str:
+    """Return a hash of a JSON value; dataclasses in it count by their fields, other objects by their text."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=_plain).encode("ascii")).hexdigest()
+
+
+def _plain(value: object) -> object:
+    return [getattr(value, one.name) for one in fields(value)] if is_dataclass(value) else str(value)
+
+
+def hash_of_file(path: Path) -> str:
+    """Return a hash of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

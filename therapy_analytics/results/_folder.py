@@ -1,4 +1,4 @@
-"""The folder itself: whose it is, what may lie in it, and that one run at a time writes into it."""
+"""The folder of results: what may be in it, one run at a time, and how a run begins and ends in it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from therapy_analytics.analysis import CSV_FILES, JOINED
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import OUT, refuse_unusable
 from therapy_analytics.printable import printable
-from therapy_analytics.results._files import PART, write_text
-from therapy_analytics.results._record import DONE, records_at
-from therapy_analytics.results._write import DATASETS, RECORDS
+from therapy_analytics.results._files import DONE, PART, RECORDS, SESSIONS, records_at, write_text
+from therapy_analytics.results._rows import Form
+from therapy_analytics.results._write import DATASETS
 
-SESSIONS = "sessions"
 FOLDERS = "folders"
-"""Where the folders of sessions are when `SESSIONS` is a data set."""
+"""The folder of the folders of sessions where `SESSIONS` is a data set."""
 RUN = "run.json"
 GOING = ".going.json"
-"""What a run that is going on, or was stopped, was asked for; `RUN` takes its place when all is done."""
+"""The settings of a run that is going on or was stopped; `RUN` replaces it when the run ends."""
 LOCK = ".lock"
 PAGE = "report.html"
 _FOLDERS = (*DATASETS, RECORDS, FOLDERS)
@@ -36,7 +35,7 @@ _FOLDERS = (*DATASETS, RECORDS, FOLDERS)
 
 @cache
 def _figures() -> dict[str, list[str]]:
-    """Return the figures of all sessions together, by their format."""
+    """Return the files of the figures of a whole run, by format."""
     from therapy_analytics.plots._figures import FORMATS, run_figures  # noqa: PLC0415 (plots load matplotlib)
 
     return {kind: [f"{one.__name__}.{kind}" for one in run_figures()] for kind in FORMATS}
@@ -44,7 +43,7 @@ def _figures() -> dict[str, list[str]]:
 
 @cache
 def _written() -> tuple[str, ...]:
-    """Return the files that a run writes into the folder of results."""
+    """Return the names of all files that a run may write into the folder itself."""
     tables = (CSV_FILES[name] for name in JOINED)
     figures = (name for names in _figures().values() for name in names)
     return (*tables, "codebook.csv", "problems.csv", RUN, PAGE, *figures)
@@ -52,14 +51,14 @@ def _written() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that this run alone writes into.
+    """A folder of results that this run alone writes into.
 
     Attributes
     ----------
     path : Path
-        Where it is.
+        The folder.
     before : mapping of str to object
-        What the run before was asked for, as its ``run.json`` says; empty where there was none.
+        The ``run.json`` of the earlier run into it; empty where there was none.
     """
 
     path: Path
@@ -67,53 +66,52 @@ class Folder:
 
     @property
     def n_sessions(self) -> int:
-        """How many sessions of earlier runs are finished in it."""
+        """How many finished sessions of earlier runs it holds."""
         in_data_files = sum(len(one.ids) for one in records_at((self.path / RECORDS).glob("*.json")))
         return in_data_files or sum(1 for _ in (self.path / SESSIONS).glob(f"[!.]*/{DONE}"))
 
     @property
     def when(self) -> str:
-        """When the run before ended or was stopped, as ``2026-03-31 14:05``; empty where there was none."""
+        """When the earlier run ended or was stopped, as ``2026-03-31 14:05``; empty where there was none."""
         for name in (GOING, RUN):
             with suppress(OSError):
                 return f"{datetime.fromtimestamp((self.path / name).stat().st_mtime):%Y-%m-%d %H:%M}"
         return ""
 
     @property
-    def form(self) -> str:
-        """Whether the sessions in it are written as ``csv`` or as ``parquet``."""
+    def form(self) -> Form:
+        """How the sessions of the earlier run are written."""
         return "parquet" if (self.path / RECORDS).is_dir() else "csv"
 
     @property
     def overviews(self) -> set[str]:
-        """What there is to look at over all sessions: ``report.html``, and ``png`` and so on for its figures."""
+        """What shows all sessions of the earlier run: ``report.html``, and the formats of figures, as ``png``."""
         drawn = {kind for kind, names in _figures().items() if any((self.path / name).is_file() for name in names)}
         return drawn | ({PAGE} if (self.path / PAGE).is_file() else set())
 
     def begin(self, recipe: Mapping[str, Any]) -> None:
-        """Make the folder private, take away what an earlier run said of all its sessions, note what is asked for.
+        """Make the folder private, note the settings of this run, and remove an earlier run's files on all sessions.
 
-        Nothing in the folder is touched before. With a session's files, which are replaced one by one, this is all of
-        an earlier run that goes before the new one ends.
+        Nothing in the folder is touched before. Files of single sessions are replaced one by one later.
         """
         private.folder(self.path / SESSIONS)
         for path in (self.path, self.path / SESSIONS):
             path.chmod(private.FOLDER)
-        # First the note: without it, or `RUN`, nobody would know in whose folder this is.
+        # First the note: a folder without it, or `RUN`, is not taken for a folder of results.
         write_text(_json(recipe), self.path / GOING)
         for path in [self.path / name for name in _written()] + list(self.path.glob(f".*{PART}")):
             path.unlink(missing_ok=True)
 
     @contextmanager
     def ending(self, recipe: Mapping[str, Any], kept: Mapping[str, Collection[str]]) -> Iterator[None]:
-        """Take away what is not of this run, say what it did; after the rest is written, that it ended.
+        """Remove what is not of this run and write ``run.json``; when the block ends well, the run has ended.
 
         Parameters
         ----------
         recipe : mapping
-            What it did.
+            The contents of ``run.json``.
         kept : mapping of str to collection of str
-            What is of this run in each of its folders; all others go.
+            The files of this run in each of its folders; all others are removed.
         """
         for name in _FOLDERS:
             _keep(self.path / name, kept.get(name, ()))
@@ -134,14 +132,14 @@ def _keep(folder: Path, names: Collection[str]) -> None:
 
 @contextmanager
 def opened(out: Path) -> Iterator[Folder]:
-    """Make the folder where there is none, and keep other runs out of it; touch nothing in it.
+    """Make the folder unless it is there, and keep other runs out of it, without touching anything in it.
 
     A folder that was made, and is still empty at the end, is removed again.
 
     Raises
     ------
     BadOptionError
-        It cannot be a folder, holds something that is no result of this program, or another run is writing into it.
+        It cannot be used, holds other things than results, or another run is writing into it.
     """
     refuse_unusable(out)
     _refuse_others(out)
@@ -172,7 +170,7 @@ def _alone_in(out: Path) -> Iterator[None]:
 
 
 def _json(recipe: Mapping[str, Any]) -> str:
-    """Return a recipe as text; signs of names that no file can hold or that steer a terminal stand as escapes."""
+    """Return a recipe as JSON; if a name in it has control characters or cannot be encoded, all is ASCII."""
     text = json.dumps(recipe, indent=2, ensure_ascii=False)
     steers = any(printable(line) != line for line in text.split("\n"))
     return (json.dumps(recipe, indent=2) if steers else text) + "\n"
@@ -189,7 +187,7 @@ def _refuse_others(out: Path) -> None:
 
 
 def _is_own(path: Path) -> bool:
-    """Tell whether a run wrote it: its name says so, and that a run was there, or there is nothing in it to lose."""
+    """Return whether a run wrote it: it has a name of ours, and a run was there, or it is an empty folder."""
     if path.name == LOCK or (path.name.startswith(".") and path.name.endswith(PART)):
         return True
     if any((path.parent / name).is_file() for name in (GOING, RUN)):

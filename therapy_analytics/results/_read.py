@@ -1,11 +1,11 @@
-"""A folder that ``tanalyze run`` wrote, read back as the analysis that it came of; CSV and Parquet alike."""
+"""Read a folder that ``tanalyze run`` wrote, as the analysis that it came from; CSV and Parquet alike."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,15 +15,8 @@ from therapy_analytics.codebook_table import ABOUT
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.frames import wide as wide_measures
 from therapy_analytics.frames import wide_turns, with_categories
-from therapy_analytics.results._rows import (
-    AGAIN,
-    is_parquet,
-    read_csv,
-    read_csv_files,
-    read_data_files,
-)
+from therapy_analytics.results._rows import AGAIN, form_of, no_results, read_csv, rows_of
 
-Form = Literal["csv", "parquet"]
 _TEXT, _FLOAT = "text", "float64"
 _FEW = 5
 
@@ -41,13 +34,14 @@ def load(results: str | Path, sessions: Sequence[str] | None = None) -> Analysis
     Returns
     -------
     Analysis
-        As `analyze` gave it: the same tables with the same types. Numbers from CSV have the six digits of the files.
+        The same tables with the same types as `analyze` returned. Numbers from CSV have the six digits of the files.
         The turns have a column ``text`` if the run had ``--quotes``.
 
     Raises
     ------
     BadOptionError
-        The folder holds no results, or no session of that name, or it is Parquet and pyarrow is not installed.
+        The folder holds no results, results of a version before 0.4, or no session of that name; or it is Parquet and
+        pyarrow is not installed.
     BadDataFileError
         A file of it is missing, or is not as the run wrote it.
     """
@@ -62,13 +56,7 @@ def load(results: str | Path, sessions: Sequence[str] | None = None) -> Analysis
 
 
 def _known(folder: Path, codebook: pd.DataFrame, sessions: Sequence[str]) -> list[str]:
-    """Return some sessions in the order of the folder.
-
-    Raises
-    ------
-    BadOptionError
-        There is no such session; a few of those there are named.
-    """
+    """Return some sessions in the order of the folder; a BadOptionError if it lacks one."""
     asked = {sessions} if isinstance(sessions, str) else set(sessions)
     known = read_table(folder, "sessions", codebook, names=["session_id"])["session_id"].tolist()
     if unknown := sorted(asked.difference(known)):
@@ -80,14 +68,12 @@ def _known(folder: Path, codebook: pd.DataFrame, sessions: Sequence[str]) -> lis
 
 
 def read_sessions(results: str | Path, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return the table of sessions of a run with its types, or some columns of it, of which alone memory is taken.
+    """Return the sessions table of a run, or some of its columns.
 
     Raises
     ------
-    BadOptionError
-        The folder holds no results, or it is Parquet and pyarrow is not installed.
-    BadDataFileError
-        A file of it is missing, is not as the run wrote it, or has not these columns.
+    BadOptionError, BadDataFileError
+        As for `load`; also if a column is missing.
     """
     folder, codebook = _opened(results)
     return read_table(folder, "sessions", codebook, names=names)
@@ -104,8 +90,8 @@ def wide(results: Analysis | str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        What ``sessions.csv`` says of a session besides its measures, then all of ``measures.csv``: a measure's value
-        under its name, its statistics as ``x_lo``, ``x_hi``, ``n_x``, ``out_of_x``, ``x_null_mean``, ``x_z`` and so on.
+        The columns of ``sessions.csv`` that are no measures, then all of ``measures.csv``: the value of a measure under
+        its name, its statistics as ``x_lo``, ``x_hi``, ``n_x``, ``out_of_x``, ``x_null_mean``, ``x_z`` and so on.
 
     Raises
     ------
@@ -117,77 +103,47 @@ def wide(results: Analysis | str | Path) -> pd.DataFrame:
     else:
         folder, codebook = _opened(results)
         sessions, measures = (read_table(folder, name, codebook) for name in ("sessions", "measures"))
-    of_sessions = codebook[codebook["table"] == "sessions"]
-    core = of_sessions.loc[~of_sessions["family"].isin(ABOUT), "column"]
-    return joined_wide(sessions, measures, core)
+    return joined_wide(sessions, measures, _core(codebook))
 
 
 def joined_wide(sessions: pd.DataFrame, measures: pd.DataFrame, core: Iterable[str]) -> pd.DataFrame:
-    """Return the columns of the sessions table but these, which measure something, and the measures as columns."""
+    """Return the sessions table without its core measures, joined with all measures as columns."""
     measured = set(core)
     about = sessions[[name for name in sessions if name not in measured]]
     return about.merge(wide_measures(measures), on="session_id", how="left", suffixes=("", "_measured"))
 
 
-def read_wide_turns(results: str | Path) -> pd.DataFrame:
-    """Return the three tables of turns of all sessions of a run as one, see `wide_turns`.
+def _core(codebook: pd.DataFrame) -> list[str]:
+    """Return the columns of the sessions table that are measures."""
+    columns: list[str] = codebook.loc[
+        (codebook["table"] == "sessions") & ~codebook["family"].isin(ABOUT), "column"
+    ].tolist()
+    return columns
 
-    Raises
-    ------
-    BadOptionError, BadDataFileError
-        As for `load`.
-    """
+
+def read_wide_turns(results: str | Path) -> pd.DataFrame:
+    """Return the three tables of turns of a run as one, see `wide_turns`; raises as `load` does."""
     folder, codebook = _opened(results)
     names = ("turns", "probabilities", "turn_measures")
     return wide_turns(*(with_categories(read_table(folder, name, codebook)) for name in names))
 
 
-def form_of(folder: str | Path) -> Form:
-    """Return how the tables of a run are written.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Of the results.
-
-    Returns
-    -------
-    {"csv", "parquet"}
-        ``csv``: a table of all sessions, and a folder for each. ``parquet``: a folder of data files for each table.
-
-    Raises
-    ------
-    BadOptionError
-        The folder holds no results.
-    """
-    folder = Path(folder)
-    if (folder / "sessions.csv").is_file():
-        return "csv"
-    if is_parquet(folder):
-        return "parquet"
-    raise _none(folder, "sessions.csv")
-
-
 def _opened(results: str | Path) -> tuple[Path, pd.DataFrame]:
-    """Return the folder of a run, and its codebook."""
+    """Return the folder of a run and its codebook."""
     folder = Path(results)
     form_of(folder)
     if not (folder / "codebook.csv").is_file():
-        raise _none(folder, "codebook.csv")
+        raise no_results(folder, "codebook.csv")
     codebook = read_csv(folder / "codebook.csv")
-    if "high_means" not in codebook:
-        option, problem = "results", f"{folder} was written by a version before 0.4, whose tables were other ones"
-        raise BadOptionError(option, problem, "Run tanalyze run over the transcripts again, into another folder")
+    if "measure" not in codebook:
+        option = "results"
+        problem = f"{folder} holds results of a version before 0.4, whose tables and numbers differ from those of now"
+        raise BadOptionError(option, problem, "Compute them again: tanalyze run TRANSCRIPTS --out ANOTHER_FOLDER")
     return folder, codebook
 
 
-def _none(folder: Path, name: str) -> BadOptionError:
-    option = "results"
-    return BadOptionError(option, f"{folder} holds no {name}", "Name a folder that tanalyze run wrote")
-
-
 def read_recipe(folder: Path) -> dict[str, Any]:
-    """Return how a run was made, as its ``run.json`` says it; empty where there is none.
+    """Return the contents of ``run.json``; empty where there is none.
 
     Raises
     ------
@@ -214,16 +170,16 @@ def read_table(
     names: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Read a table of a run with the types that the codebook gives its columns.
+    """Read a table of a run with the types that its codebook gives the columns.
 
     Parameters
     ----------
     folder : Path
-        Of the results.
+        The folder of results.
     name : str
-        One of the tables of `Analysis`.
+        The name of the table in `Analysis`.
     codebook : DataFrame
-        Of the run.
+        The codebook of the run.
     names : sequence of str, optional
         Columns to read; by default all.
     ids : sequence of str, optional
@@ -232,68 +188,48 @@ def read_table(
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or holds other things than the codebook says.
+        A file is missing or broken, or a column holds other values than the codebook says.
     BadOptionError
         It is Parquet and pyarrow is not installed.
     """
-    types = number_types(name, codebook)
-    if form_of(folder) == "parquet":
-        found = [_typed(rows, types, path) for path, rows in read_data_files(folder, name, names, ids)]
-    else:
-        found = [_typed(rows, types, path) for path, rows in read_csv_files(folder, name, types, names, ids)]
+    types = _number_types(name, codebook)
+    found = [_typed(rows, types, path) for path, rows in rows_of(folder, name, types, names, ids)]
     whole = pd.concat(found, ignore_index=True) if found else _nothing(name, codebook, types, names)
     return whole if name in JOINED else _in_order(whole, name, codebook)
 
 
-def number_types(name: str, codebook: pd.DataFrame) -> dict[str, str]:
+def _number_types(name: str, codebook: pd.DataFrame) -> dict[str, str]:
     """Return the type of each column of a table that holds numbers; all others are text.
 
-    Parameters
-    ----------
-    name : str
-        The table.
-    codebook : DataFrame
-        Of the run.
-
-    Returns
-    -------
-    dict of str to str
-        ``float64``, ``int64`` where it is never missing, else ``Int64`` or ``Int8``.
+    It is ``float64``; for whole numbers ``int64`` where they are never missing, else ``Int64``, or ``Int8`` for codes.
     """
     own = codebook[codebook["table"].isin((name, "sessions") if name in WITH_CORE else (name,))]
-    units = dict(zip(own["column"], own["unit"], strict=True))
-    numbers = {column for column, unit in units.items() if unit != _TEXT}
-    whole = {column: "int64" for one in TABLES if one.name == name for column in one.whole}
-    whole |= {column: "Int64" for one in TABLES if one.name == name for column in one.whole_or_missing}
+    numbers = own.loc[own["unit"] != _TEXT, "column"].tolist()
+    types = dict.fromkeys(numbers, _FLOAT)
     if name == "turns":
         coded = set(codebook.loc[codebook["table"] == "probabilities", "column"])
-        whole |= {column: "Int8" for column in numbers & coded if column not in whole}
-    return {column: whole.get(column, _FLOAT) for column in units if column in numbers}
+        types |= {column: "Int8" for column in numbers if column in coded}
+    (table,) = (one for one in TABLES if one.name == name)
+    whole = {**dict.fromkeys(table.whole, "int64"), **dict.fromkeys(table.whole_or_missing, "Int64")}
+    return types | {column: kind for column, kind in whole.items() if column in types}
 
 
 def _typed(frame: pd.DataFrame, types: Mapping[str, str], path: Path) -> pd.DataFrame:
-    """Return rows of a file with the right types.
-
-    Raises
-    ------
-    BadDataFileError
-        A column holds something else.
-    """
-    changed: dict[str, pd.Series] = {}
-    for name, kind in zip(map(str, frame), frame.dtypes, strict=True):
-        wanted, column = types.get(name, _TEXT), frame[name]
+    """Return rows of a file with the right types; a BadDataFileError if a column holds something else."""
+    columns: dict[str, pd.Series] = {str(name): column for name, column in frame.items()}
+    for name, column in columns.items():
+        wanted = types.get(name, _TEXT)
         if wanted == _TEXT:
-            if str(kind) not in ("str", "object") or column.hasnans:
-                changed[name] = column.astype(object).where(column.notna(), "").astype("str")
-        elif wanted != _FLOAT or kind != np.float64:
+            if str(column.dtype) not in ("str", "object") or column.hasnans:
+                columns[name] = column.astype(object).where(column.notna(), "").astype("str")
+        elif wanted != _FLOAT or column.dtype != np.float64:
             try:
-                changed[name] = _number(column, wanted)
+                columns[name] = _number(column, wanted)
             except (TypeError, ValueError, OverflowError):
                 what = "a number" if wanted == _FLOAT else "a whole number"
                 problem = f"the column {name} holds something that is not {what}"
                 raise BadDataFileError(str(path), problem, AGAIN) from None
-    columns: dict[str, pd.Series] = {str(name): column for name, column in frame.items()}
-    return pd.DataFrame(columns | changed) if changed else frame
+    return pd.DataFrame(columns)
 
 
 def _number(column: pd.Series, wanted: str) -> pd.Series:
@@ -306,11 +242,9 @@ def _number(column: pd.Series, wanted: str) -> pd.Series:
 
 
 def _columns_of(name: str, codebook: pd.DataFrame) -> list[str]:
-    """Return the columns that a table has, in order; of the turns without what was said."""
+    """Return the columns of a table, in order; of the turns without their words."""
     columns: list[str] = codebook.loc[codebook["table"] == name, "column"].tolist()
-    if name in WITH_CORE and name != "sessions":
-        of_sessions = codebook[(codebook["table"] == "sessions") & ~codebook["family"].isin(ABOUT)]
-        columns += of_sessions["column"].tolist()
+    columns += _core(codebook) if name in WITH_CORE and name != "sessions" else []
     return [one for one in columns if (name, one) != ("turns", "text")]
 
 
@@ -323,7 +257,6 @@ def _nothing(
 
 
 def _in_order(frame: pd.DataFrame, name: str, codebook: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its columns as the codebook has them, then those that it does not know."""
+    """Return a table with its columns in the order of the codebook, then those that it does not list."""
     known = [column for column in _columns_of(name, codebook) if column in frame]
-    wanted = [*known, *frame.columns.difference(known, sort=False)]
-    return frame if wanted == list(frame) else frame[wanted]
+    return frame[[*known, *frame.columns.difference(known, sort=False)]]

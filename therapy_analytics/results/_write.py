@@ -1,7 +1,7 @@
-"""The files of sessions: a folder of CSV for each, or a data file of Parquet for each table of a work batch.
+"""Write the files of sessions: a folder of CSV for each, or a data file of Parquet for each table of a work batch.
 
-A session's folder appears all at once. A data file is there when the record of its work batch is, which is written
-last; what else lies there under its name is written again.
+A session's folder appears complete. A data file counts as written when the record of its work batch is there, which is
+written last; otherwise it is written again.
 """
 
 from __future__ import annotations
@@ -23,25 +23,22 @@ from therapy_analytics.arrow import pyarrow
 from therapy_analytics.cells import csv_of_parts, csv_of_rows
 from therapy_analytics.frames import profile_table, wide_turns
 from therapy_analytics.measures._base import STATISTICS
-from therapy_analytics.results._files import replaced, unlike_all
-from therapy_analytics.results._record import DONE, Record, hash_of_file, write_record
+from therapy_analytics.results._files import DONE, RECORDS, Record, hash_of_file, replaced, unique_part
 from therapy_analytics.tables import DIGITS
 
-RECORDS = ".parts"
-"""The folder of the records of data files."""
 DATASETS = tuple(one.name for one in TABLES)
-"""The folders of data files."""
+"""The folders of data files: one for each table."""
 _MAY_BE_MISSING = frozenset(one.name for one in TABLES if one.may_be_missing)
 _END = "\n"
 
 
 def session_texts(tables: Mapping[str, pd.DataFrame], ids: Sequence[str]) -> list[dict[str, str]]:
-    """Return of each session the texts of the files of its folder, by their names.
+    """Return the texts of the files of each session's folder, by file name.
 
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        Of these sessions, in their order.
+        The tables of these sessions, in their order.
     ids : sequence of str
         The sessions.
     """
@@ -56,9 +53,9 @@ def session_texts(tables: Mapping[str, pd.DataFrame], ids: Sequence[str]) -> lis
 def joined_rows(
     tables: Mapping[str, pd.DataFrame], ids: Sequence[str], measures: Sequence[str]
 ) -> list[dict[str, str]]:
-    """Return of each session its lines of the tables that are joined over sessions, without their heads.
+    """Return each session's lines of the joined tables, without headers, by table.
 
-    Of the sessions table, these are the measures alone: which other columns there are is not known before the end.
+    Those of the sessions table hold the measures alone: its other columns are known when all sessions are.
     """
     starts = {name: _starts(tables[name], ids) for name in JOINED}
     written = {**tables, "sessions": tables["sessions"][list(measures)]}
@@ -67,12 +64,12 @@ def joined_rows(
 
 
 def _divided(table: pd.DataFrame, ids: Sequence[str]) -> list[str]:
-    """Return the text of each session's rows; codes that people gave in other sessions alone are no columns of it."""
+    """Return the rows of each session as CSV, without columns of codes that people gave in other sessions alone."""
     gold, starts = gold_names(table), _starts(table, ids)
     given = table[gold].to_numpy() != ""
     lacking = [tuple(np.array(gold)[~given[begin:end].any(axis=0)]) for begin, end in pairwise(starts)]
     texts = {}
-    for names in dict.fromkeys(lacking):  # sessions of one corpus mostly have the same codes
+    for names in dict.fromkeys(lacking):  # the sessions of a corpus mostly have the same columns
         head, lines = csv_of_parts(table.drop(columns=list(names)), starts, digits=DIGITS)
         texts[names] = [head + one for one in lines]
     return [texts[names][at] for at, names in enumerate(lacking)]
@@ -86,18 +83,18 @@ def _starts(table: pd.DataFrame, ids: Sequence[str]) -> list[int]:
 def write_joined(
     records: Iterable[Record], name: str, path: Path, columns: Sequence[str], about: Sequence[str]
 ) -> None:
-    """Write a table that is joined over sessions, a session at a time.
+    """Write a joined table from the records of the sessions, one at a time.
 
     Parameters
     ----------
     records : iterable of Record
-        Of the sessions, in order.
+        The records of the sessions, in order.
     name : str
-        The table.
+        The name of the table.
     path : Path
         Its file.
     columns : sequence of str
-        Its columns; of the sessions table, its measures.
+        Its columns; of the sessions table, the measures.
     about : sequence of str
         The other columns of the sessions table, which come first.
     """
@@ -109,43 +106,43 @@ def write_joined(
 
 
 def write_session(texts: Mapping[str, str], folder: Path, record: Record, *, tagger: str) -> None:
-    """Write what there is of one session: its tables, its figures, and what is kept of it.
+    """Write the folder of a session: its tables, its figures, and its record.
 
-    They are written into a folder beside it, which then takes its name: whatever stops the program, a session's
-    folder holds all or is not there.
+    The files are written into a folder beside it, which is then renamed: whatever stops the program, the folder of a
+    session is complete or absent.
 
     Parameters
     ----------
     texts : mapping of str to str
         The text of each file.
     folder : Path
-        Of the session.
+        The folder.
     record : Record
-        What is kept of it, without the hashes of its files.
+        Its record, without the hashes of the files.
     tagger : str
-        Who coded the turns, for the figures.
+        The kind of the tagger, for the figures.
     """
     with _put_in_place(folder) as part:
         for name, text in texts.items():
             private.write(part / name, text)
         _draw(part, record.figures, tagger)
         hashes = {path.name: hash_of_file(path) for path in sorted(part.iterdir())}
-        write_record(replace(record, files=hashes), part / DONE)
+        replace(record, files=hashes).write(part / DONE)
 
 
 def write_figures_again(folder: Path, record: Record, figures: Sequence[str], *, tagger: str) -> None:
-    """Draw the figures of a session that is done in other formats, from its tables."""
+    """Draw the figures of a session that is done in other formats, from the tables in its folder."""
     texts = {path.name: path.read_bytes().decode() for path in sorted(folder.glob("*.csv"))}
     write_session(texts, folder, replace(record, figures=tuple(figures)), tagger=tagger)
 
 
 def session_is_whole(folder: Path, record: Record) -> bool:
-    """Return whether the folder of a session holds its files as they were written, and no others."""
+    """Return whether the folder of a session holds its files as they were written, and nothing else."""
     return {path.name for path in folder.iterdir()} - {DONE} == set(record.files) and record.is_whole(folder)
 
 
 def _draw(folder: Path, figures: Sequence[str], tagger: str) -> None:
-    """Draw the figures of a session, if any are asked for, from the numbers that stand in its files."""
+    """Draw the figures of a session, if any are asked for, from the numbers in its files."""
     if figures:
         from therapy_analytics.plots._figures import session_figures, write_figures  # noqa: PLC0415 (matplotlib)
 
@@ -172,9 +169,9 @@ def _parts(folder: Path) -> pd.DataFrame:
 
 @contextmanager
 def _put_in_place(folder: Path) -> Iterator[Path]:
-    """Give an empty folder to write into, and put it in the place of the other if all went well."""
-    part = unlike_all(folder)
-    private.folder(part.parent, parents=False)  # the folder of results is not made again where it went away
+    """Yield an empty folder to write into, which replaces the other if the block ends well."""
+    part = unique_part(folder)
+    private.folder(part.parent, parents=False)  # if the folder of results was removed, it is not made again
     part.mkdir(mode=private.FOLDER)
     try:
         yield part
@@ -182,7 +179,7 @@ def _put_in_place(folder: Path) -> Iterator[Path]:
         try:
             part.rename(folder)
         except OSError:
-            if not (folder / DONE).is_file():  # else somebody has just written the same
+            if not (folder / DONE).is_file():  # another worker has just written the same
                 raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -191,7 +188,7 @@ def _put_in_place(folder: Path) -> Iterator[Path]:
 def write_run_figures(
     folders: Path, out: Path, sessions: Collection[str], *, figures: Sequence[str], tagger: str
 ) -> None:
-    """Draw what is seen over all sessions of a run, from the tables in their folders."""
+    """Draw the figures of a whole run, from the tables in the folders of its sessions."""
     from therapy_analytics.plots._figures import run_figures, write_figures  # noqa: PLC0415 (matplotlib is slow)
 
     parts = pd.concat([_parts(folders / name) for name in sessions], ignore_index=True)
@@ -201,7 +198,7 @@ def write_run_figures(
     tables = {"parts": parts, "profile": profile, "responses": pd.concat(responses, ignore_index=True)}
     if (out / CSV_FILES["sessions"]).is_file():
         tables["sessions"] = pd.read_csv(out / CSV_FILES["sessions"])
-    part = unlike_all(folders / "figures")
+    part = unique_part(folders / "figures")
     part.mkdir(mode=private.FOLDER)
     try:
         for figure in write_figures(run_figures(), tables, part, formats=figures):
@@ -222,7 +219,7 @@ def library() -> Any:
 
 
 def write_data_files(tables: Mapping[str, pd.DataFrame], out: Path, batch: str, record: Record) -> None:
-    """Write the data files of a work batch, each under another name first, and then that they are there."""
+    """Write the data files of a work batch, then the record that says that they are complete."""
     hashes = {}
     for name, table in tables.items():
         if len(table) or name not in _MAY_BE_MISSING:
@@ -230,34 +227,34 @@ def write_data_files(tables: Mapping[str, pd.DataFrame], out: Path, batch: str, 
             with replaced(path) as part:
                 _write_parquet(table, part)
                 hashes[f"{name}/{path.name}"] = hash_of_file(part)
-    path = record_file(out, batch)
+    path = out / record_file(batch)
     private.folder(path.parent, parents=False)
     with replaced(path) as part:
-        write_record(replace(record, files=hashes), part)
+        replace(record, files=hashes).write(part)
 
 
 def data_file(batch: str) -> str:
-    """Return what the data file of a work batch is called in each data set."""
+    """Return the name of the data files of a work batch."""
     return f"part-{batch}.parquet"
 
 
-def record_file(out: Path, batch: str) -> Path:
-    """Return where the record of the data files of a work batch is."""
-    return out / RECORDS / f"{batch}.json"
+def record_file(batch: str) -> str:
+    """Return the path of the record of a work batch, relative to the folder of results."""
+    return f"{RECORDS}/{batch}.json"
 
 
 def _write_parquet(table: pd.DataFrame, path: Path) -> None:
     arrow = library()
     fields = [(name, _type(kind, arrow)) for name, kind in table.dtypes.items()]
     arrays = [arrow.array(table[name], type=kind, from_pandas=True) for name, kind in fields]
-    # Nothing of pandas goes along: each file would say how many rows it has, and so have a schema of its own.
+    # Without pandas' metadata, which holds the number of rows: all files of a table have the same schema.
     whole = arrow.Table.from_arrays(arrays, schema=arrow.schema(fields))
-    with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
+    with path.open("wb") as file:  # pyarrow opens no file whose name is not UTF-8
         arrow.parquet.write_table(whole, file, compression="zstd", write_page_checksum=True)
 
 
 def _type(kind: Any, arrow: Any) -> Any:
-    """Return the type of a column: texts, codes and roles are strings, whatever else pandas makes of them."""
+    """Return the type of a column in the file: everything that is not a number is a string."""
     if isinstance(kind, pd.CategoricalDtype) or kind.kind not in "iufb":
         return arrow.string()
     return arrow.from_numpy_dtype(getattr(kind, "numpy_dtype", kind))

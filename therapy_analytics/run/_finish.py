@@ -1,66 +1,38 @@
-"""The end of a run: what is said of all sessions together, from the records of what is done: nothing holds them all."""
+"""The end of a run: the tables of all sessions, put together from the records of those that are done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from therapy_analytics import results
 from therapy_analytics.analysis import TABLES, codebook, core_measures
 from therapy_analytics.behaviours import recipe as tagger_recipe
-from therapy_analytics.errors import CannotWriteError, NothingToReadError, UnreadableFileError
+from therapy_analytics.errors import CannotWriteError, NothingToReadError
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import Record
 from therapy_analytics.run._survey import Survey
-from therapy_analytics.run._work import BatchOutcome, Work
+from therapy_analytics.run._work import Outcome, Work
 from therapy_analytics.run._writing import RunResult, Writing
 
 MOST_TOGETHER = 2_000
-"""Sessions that a page can hold and a browser show, and that figures of the whole run are drawn over."""
+"""The most sessions that the page and the figures of a whole run show."""
 MOST_TO_CHECK = 8
-"""So many things to check in the tables about sessions are said on the screen; all stand in ``problems.csv``."""
-
-
-@dataclass(slots=True)
-class WorkDone:
-    """What became of all work batches.
-
-    Attributes
-    ----------
-    batches : list of str
-        The names of those of which at least one session is finished.
-    finished : set of str
-        The ids of all sessions that are finished.
-    n_kept : int
-        How many of these an earlier run had finished.
-    problems : list of UnreadableFileError
-        What must be said of those that could not be measured.
-    """
-
-    batches: list[str] = field(default_factory=list)
-    finished: set[str] = field(default_factory=set)
-    n_kept: int = 0
-    problems: list[UnreadableFileError] = field(default_factory=list)
-
-    def add(self, batch: str, outcome: BatchOutcome) -> None:
-        """Count a work batch in."""
-        self.batches += [batch] * bool(outcome.finished)
-        self.finished.update(outcome.finished)
-        self.n_kept += outcome.n_kept
-        self.problems += outcome.problems
+"""The most remarks on tables about sessions that are printed; ``problems.csv`` has all."""
 
 
 def finish(
     work: Work,
     found: Survey,
-    done: WorkDone,
+    done: Outcome,
     *,
     folder: results.Folder,
     recipe: Mapping[str, Any],
     writing: Writing,
 ) -> RunResult:
-    """Write what is said of all sessions together.
+    """Write the files on all sessions together.
 
     Raises
     ------
@@ -73,13 +45,15 @@ def finish(
     problems = (*unread, *done.problems)
     remarks = tuple(found.account.remarks())
     results.write_csv(results.problems_table(unread, done.problems, remarks), folder.path / "problems.csv")
-    totals = _totals(work, found, done)
+    totals = _totals(work, done)
     tagger = tagger_recipe(work.settings.tagger, totals.counted)
     about = {**recipe, "inputs": found.records(folder.path), "tagger": tagger}
-    _refuse_missing(len(done.finished) - len(totals.ids), folder)
+    _refuse_missing(done.n_finished - len(totals.ids), folder)
     if not totals.ids:
-        raise NothingToReadError(_nothing(found, folder), problems)
-    _write_tables(work, found, done, totals)
+        what = f"None of the {counted(found.n_sessions, 'session')} could be measured."
+        where = f"{folder.path / 'problems.csv'} says what is wrong with each and what would be right."
+        raise NothingToReadError(f"{what} {where}", problems)
+    _write_tables(work, done, totals)
     with folder.ending(about, _kept(work, totals.ids, done)):
         if len(totals.ids) <= MOST_TOGETHER:
             _draw(work, totals.ids, writing)
@@ -96,11 +70,11 @@ class _Totals:
     Attributes
     ----------
     ids : list of str
-        Of those that are done.
+        The finished sessions.
     counted : list of mapping
-        What an outside coder counted.
+        What an outside coder counted in each.
     with_rows : set of str
-        The joined tables that any session has rows of.
+        The joined tables that have rows.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -108,50 +82,46 @@ class _Totals:
     with_rows: set[str] = field(default_factory=set)
 
 
-def _totals(work: Work, found: Survey, done: WorkDone) -> _Totals:
+def _totals(work: Work, done: Outcome) -> _Totals:
     totals = _Totals()
-    for record in _records(work, found, done):
+    for record in _records(work, done):
         totals.ids += record.ids
         totals.counted += [record.counted] if record.counted else []
         totals.with_rows.update(name for name, lines in record.rows.items() if lines)
     return totals
 
 
-def _records(work: Work, found: Survey, done: WorkDone) -> Iterable[Record]:
-    """Yield the records of all finished sessions, in order; an earlier run's of one that failed now is not."""
-    if work.form == "parquet":
-        return results.records_at(results.record_file(work.out, name) for name in done.batches)
-    ids = (named.id for one in found.sessions for named in one.named)
-    folders = work.out / results.SESSIONS
-    return results.records_at(folders / name / results.DONE for name in ids if name in done.finished)
+def _records(work: Work, done: Outcome) -> Iterator[Record]:
+    """Yield the records of what this run finished or found finished, in order: they are not held in memory."""
+    return results.records_at(work.out / one for one in done.records)
 
 
 def _refuse_missing(n: int, folder: results.Folder) -> None:
-    """Refuse to sum up a run that lacks finished sessions: its tables would not say that they do."""
+    """Refuse to sum up a run some of whose finished sessions are gone: the tables would not show that."""
     if n > 0:
         problem = f"the results of {counted(n, 'session')} were deleted or moved while the run was going on"
         remedy = "Leave the folder alone until the run has ended; the same command goes on from there"
         raise CannotWriteError(str(folder.path), problem, remedy)
 
 
-def _write_tables(work: Work, found: Survey, done: WorkDone, totals: _Totals) -> None:
-    """Write the tables of all sessions together, and what the columns of all tables mean."""
+def _write_tables(work: Work, done: Outcome, totals: _Totals) -> None:
+    """Write the joined tables, which with Parquet are data files already, and the codebook."""
     core = core_measures(work.settings)
     for one in TABLES:
         if work.form == "csv" and one.joined and (one.name in totals.with_rows or not one.may_be_missing):
-            head = work.about if one.name == "sessions" else ()
+            about = work.about if one.name == "sessions" else ()
             columns = [*(column.name for column in one.columns), *(core if one.with_core else ())]
-            records = _records(work, found, done)
-            results.write_joined(records, one.name, work.out / one.csv, columns, head)
+            results.write_joined(_records(work, done), one.name, work.out / one.csv, columns, about)
     results.write_csv(codebook(work.settings, [*work.about, *core], work.gold), work.out / "codebook.csv")
 
 
-def _kept(work: Work, ids: Iterable[str], done: WorkDone) -> dict[str, set[str]]:
-    """Return what of the folders in the folder of results is of this run."""
+def _kept(work: Work, ids: list[str], done: Outcome) -> dict[str, set[str]]:
+    """Return the files of this run in each folder of the results."""
     if work.form == "csv":
         return {results.SESSIONS: set(ids)}
-    files = {results.data_file(name) for name in done.batches}
-    records = {f"{name}.json" for name in done.batches}
+    batches = [Path(one) for one in done.records]
+    files = {results.data_file(one.stem) for one in batches}
+    records = {one.name for one in batches}
     return {**dict.fromkeys(results.DATASETS, files), results.RECORDS: records, results.FOLDERS: set(ids)}
 
 
@@ -159,11 +129,6 @@ def _draw(work: Work, ids: list[str], writing: Writing) -> None:
     if work.folders is not None and work.figures:
         results.write_run_figures(work.folders, work.out, ids, figures=work.figures, tagger=work.settings.tagger.kind)
     if writing.page:
-        from therapy_analytics.report import report  # noqa: PLC0415 (it brings what compares sessions)
+        from therapy_analytics.report import report  # noqa: PLC0415 (it loads what compares sessions)
 
         report(work.out, quotes=work.settings.quotes)
-
-
-def _nothing(found: Survey, folder: results.Folder) -> str:
-    what = f"None of the {counted(found.n_sessions, 'session')} could be measured."
-    return f"{what} {folder.path / 'problems.csv'} says what is wrong with each and what would be right."

@@ -1,4 +1,4 @@
-"""Files to files: what ``tanalyze run`` does."""
+"""The run: transcripts to results, as ``tanalyze run`` does it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from therapy_analytics.results import Form
 from therapy_analytics.run._batches import WorkBatch, work_batches
 from therapy_analytics.run._before import differences, refuse_other_transcripts
 from therapy_analytics.run._executor import Executor, Lost, open_executor
-from therapy_analytics.run._finish import WorkDone, finish
+from therapy_analytics.run._finish import finish
 from therapy_analytics.run._local import refuse_to_begin_again
 from therapy_analytics.run._measure import refuse_taken_names
 from therapy_analytics.run._survey import Survey, survey
-from therapy_analytics.run._work import BatchOutcome, Work, do_work, forget
+from therapy_analytics.run._work import Outcome, Work, do_work, forget
 from therapy_analytics.run._writing import RunResult, Writing
 from therapy_analytics.settings import Settings, as_recipe, program
 
 FEWEST_DATA_FILES = 64
-"""So many data files a run has where it is large enough, so that many can work on it."""
+"""A large run has at least so many data files, so that many workers can share it."""
 MOST_TURNS_IN_A_DATA_FILE = 5_000
-"""Its tables are held until it is written: 10 MB for 1,000 turns, 20 MB in sessions of a dozen turns."""
+"""Its tables are held in memory until it is written: 10 MB for 1,000 turns, 20 MB in sessions of a dozen turns."""
 
 
 def run(
@@ -54,11 +54,11 @@ def run(
     paths : sequence of str or Path
         Transcripts and folders of them.
     out : str or Path
-        Folder for the results, made if need be (private, 0700). Sessions in it that an earlier run with the same
-        transcript, options, data and version has done are kept; all else of that run is replaced. Nothing in it is
+        Folder for the results, made if need be (private, 0700). Sessions that an earlier run with the same transcript,
+        options, data and version has finished are kept; everything else of that run is replaced. Nothing in it is
         touched before at least one session was read.
     settings, read_options, writing : optional
-        What is measured, how files are read, what is written.
+        What is measured, how files are read, what is written and by which workers.
     replace : bool, optional
         Whether results of other transcripts, if the folder holds any, are replaced. The transcripts are the same if at
         least half of those of the earlier run are read again (the same file, or the same contents under another name),
@@ -106,7 +106,7 @@ def run(
             processes=writing.processes, scheduler=writing.scheduler, program=program, remote=writing.remote
         ) as executor,
     ):
-        # All files are read twice: first for names, and for the sessions that lend their turns to surrogate pairs.
+        # All files are read twice, first for the names of sessions and the donors of surrogate pairs.
         found = survey(chunks, anywhere, executor=executor, account=account, on_file=writing.on_file)
         asked = _recipe(settings, options, writing)
         _begin(folder, found, asked, writing, replace=replace)
@@ -119,7 +119,7 @@ def run(
 
 
 def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing: Writing, *, replace: bool) -> None:
-    """Begin to write: from here on, results of the run before are replaced."""
+    """Begin to write: from here on, results of the earlier run are replaced."""
     if not found.n_sessions:
         raise _nothing(found)
     for sentence in refuse_other_transcripts(folder, found.files, replace=replace):
@@ -157,7 +157,7 @@ def _check(settings: Settings, writing: Writing) -> None:
 
 
 def _check_workers(settings: Settings, writing: Writing) -> None:
-    """Raise where options on who works contradict each other, or have no effect."""
+    """Refuse options on workers that contradict each other or have no effect."""
     if writing.scheduler is None:
         if writing.remote:
             problem = "no scheduler is given that could be on another machine"
@@ -172,12 +172,12 @@ def _check_workers(settings: Settings, writing: Writing) -> None:
 
 
 def _from_anywhere(options: ReadOptions) -> ReadOptions:
-    """Return options that say the same to a worker in another folder."""
+    """Return options that mean the same to a worker in another folder."""
     return options if options.metadata is None else dataclasses.replace(options, metadata=placed(options.metadata))
 
 
 def _recipe(settings: Settings, options: ReadOptions, writing: Writing) -> dict[str, Any]:
-    """Return what ``run.json`` says, but for the inputs and what an outside coder counted."""
+    """Return what ``run.json`` says, without the inputs and what an outside coder counted."""
     about = as_recipe(settings, options, ()) | {"tagger": recipe(settings.tagger, ())}
     return {**about, "options": {**about["options"], "explain": writing.explain}}
 
@@ -186,14 +186,14 @@ def _work(
     settings: Settings, options: ReadOptions, writing: Writing, found: Survey, asked: dict[str, Any], out: Path
 ) -> Work:
     donors, measures = found.donors(), set(core_measures(settings))
-    lent = [(one.candidate.digest, one.candidate.client) for one in donors]
+    pool = [(one.candidate.digest, one.candidate.client) for one in donors]
     return Work(
         settings=settings,
         options=options,
         donors=donors,
         out=out.absolute(),
         form=writing.form,
-        key=results.hash_of_all([asked, program(), lent]),
+        key=results.hash_of_all([asked, program(), pool]),
         figures=writing.formats,
         explain=writing.explain,
         about=tuple(name for name in found.about if name not in measures),
@@ -201,13 +201,13 @@ def _work(
     )
 
 
-def _do_all(work: Work, found: Survey, writing: Writing, executor: Executor) -> WorkDone:
-    """Have all work batches done."""
-    done = WorkDone()
+def _do_all(work: Work, found: Survey, writing: Writing, executor: Executor) -> Outcome:
+    """Have all work batches done by the executor."""
+    done = Outcome()
     batches = work_batches(found.sessions, _turns_per_batch(work, found.n_turns))
     for batch, result in executor.in_order(functools.partial(do_work, work=work), batches, divide=WorkBatch.divided):
-        outcome = BatchOutcome(problems=_lost(batch, result)) if isinstance(result, Lost) else result
-        done.add(batch.name, outcome)
+        outcome = Outcome(problems=_lost(batch, result)) if isinstance(result, Lost) else result
+        done.add(outcome)
         for problem in outcome.problems:
             writing.on_problem(problem)
         writing.on_sessions(len(batch.named))
@@ -215,7 +215,7 @@ def _do_all(work: Work, found: Survey, writing: Writing, executor: Executor) -> 
 
 
 def _lost(batch: WorkBatch, why: Lost) -> list[UnreadableFileError]:
-    """Return what is said of sessions whose process died."""
+    """Return the problems of sessions whose process died."""
     reason = "there was not enough memory" if why.reason == "memory" else "the process that measured it died"
     remedy = "Try it alone, with more memory; leave it out if that does not help"
     return [
@@ -225,7 +225,7 @@ def _lost(batch: WorkBatch, why: Lost) -> list[UnreadableFileError]:
 
 
 def _turns_per_batch(work: Work, n_turns: int) -> int:
-    """Return how many turns a worker takes at a time: with Parquet, how large the data files are."""
+    """Return how many turns a work batch has: with Parquet, a data file has as many."""
     least = work.settings.turns_per_batch
     if work.form == "csv":
         return least

@@ -1,4 +1,4 @@
-"""One work batch from names to files, in whichever process: what is written of each session, and what could not be."""
+"""One work batch, in whichever process: its sessions are read, measured and written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is done with each work batch: the same for all, and without a word of a transcript.
+    """What is done with each work batch; it holds no word of a transcript.
 
     Attributes
     ----------
@@ -37,19 +37,21 @@ class Work:
     options : ReadOptions
         How files are read.
     donors : tuple of Donor
-        The sessions that lend their turns to surrogate pairs.
+        The donors of surrogate pairs.
     out : Path
-        The folder of results, from the root.
+        The absolute path of the folder of results.
     form : {"csv", "parquet"}
-        A folder a session, or data files of many sessions.
+        A folder for each session, or data files of many sessions.
     key : str
-        A hash of all that the files of every session depend on.
+        A hash of everything that the files of all sessions depend on.
     figures : tuple of str
         The formats of figures.
     explain : bool
-        Whether each session gets the evidence for its codes.
-    about, gold : tuple of str
-        Columns of all sessions together that are no measures; of their turns, with codes that people gave.
+        Whether the evidence for codes is written.
+    about : tuple of str
+        The columns of the sessions table that are no measures.
+    gold : tuple of str
+        The columns of the turns table with codes that people gave.
     """
 
     settings: Settings
@@ -65,33 +67,44 @@ class Work:
 
     @property
     def folders(self) -> Path | None:
-        """Return where the folders of sessions are, if there are any."""
+        """The folder of the folders of sessions, if there are any."""
         if self.form == "csv":
             return self.out / results.SESSIONS
         return self.out / results.FOLDERS if self.figures else None
 
 
 @dataclass(slots=True)
-class BatchOutcome:
-    """What became of a work batch.
+class Outcome:
+    """What became of a work batch, or of all of them.
 
     Attributes
     ----------
-    finished : list of str
-        The ids of its sessions whose files are there, as this run wants them.
+    records : list of str
+        The records of finished sessions, in order: one for each session, or with Parquet one for each work batch. They
+        are paths relative to the folder of results.
+    n_finished : int
+        Sessions whose files are there as this run wants them.
     n_kept : int
         How many of these an earlier run had finished.
     problems : list of UnreadableFileError
-        What must be said of those that could not be measured.
+        Sessions that could not be measured.
     """
 
-    finished: list[str] = field(default_factory=list)
+    records: list[str] = field(default_factory=list)
+    n_finished: int = 0
     n_kept: int = 0
     problems: list[UnreadableFileError] = field(default_factory=list)
 
+    def add(self, other: Outcome) -> None:
+        """Add what became of another work batch."""
+        self.records += other.records
+        self.n_finished += other.n_finished
+        self.n_kept += other.n_kept
+        self.problems += other.problems
+
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _BatchTables:
     """Sessions that were measured, with their tables, and what an outside coder counted."""
 
     sessions: Sequence[Session]
@@ -99,31 +112,36 @@ class _Measured:
     counted: Mapping[str, int]
 
 
-def do_work(batch: WorkBatch, *, work: Work) -> BatchOutcome:
-    """Measure and write the sessions of a work batch, but for those that are done."""
+def do_work(batch: WorkBatch, *, work: Work) -> Outcome:
+    """Measure and write the sessions of a work batch, except those that are done."""
     read = list(batch.read(work.options))
-    unread = [one for one in read if isinstance(one, UnreadableFileError)]
+    problems = [one for one in read if isinstance(one, UnreadableFileError)]
     sessions = [one for one in read if not isinstance(one, UnreadableFileError)]
     keys = {one.id: hash_of_all([work.key, one]) for one in sessions}
-    done = [one.id for one in sessions if _has_folder(one.id, keys[one.id], work)]
+    finished = {one.id for one in sessions if _has_folder(one.id, keys[one.id], work)}
     key = hash_of_all([work.key, work.about, work.gold, list(keys.values())])
+    record = results.record_file(batch.name)
     if work.form == "parquet":
-        known = results.read_record(results.record_file(work.out, batch.name))
-        if known is not None and known.key == key and len(done) == len(sessions) and known.is_whole(work.out):
-            return BatchOutcome(list(known.ids), len(known.ids), unread + known.unmeasured)
-        done = []  # its data files are written as a whole
-    outcome = BatchOutcome(list(done), len(done))
-    left = [one for one in sessions if one.id not in set(done)]
+        known = results.read_record(work.out / record)
+        if known is not None and known.key == key and len(finished) == len(sessions) and known.is_whole(work.out):
+            n = len(known.ids)
+            return Outcome([record] if n else [], n, n, problems + known.unmeasured)
+        finished = set()  # data files are written as a whole
+    n_kept = len(finished)
+    left = [one for one in sessions if one.id not in finished]
+    failed: list[UnreadableFileError] = []
     some = in_batches(left, work.settings.turns_per_batch)
-    found = [measured for one in some for measured in _isolated(one, keys, work, outcome)]
+    found = [measured for one in some for measured in _isolated(one, keys, work, failed)]
+    finished.update(session.id for one in found for session in one.sessions)
     if found and work.form == "parquet":
-        _write_data_files(batch.name, found, key, outcome.problems, work)
-    outcome.problems = unread + outcome.problems
-    return outcome
+        _write_data_files(batch.name, found, key, failed, work)
+    by_session = [f"{results.SESSIONS}/{one.id}/{results.DONE}" for one in sessions if one.id in finished]
+    records = by_session if work.form == "csv" else [record] if found else []
+    return Outcome(records, len(finished), n_kept, problems + failed)
 
 
 def _has_folder(session: str, key: str, work: Work) -> bool:
-    """Return whether a session's folder is as it should be; where only figures are to be drawn, draw them."""
+    """Return whether a session's folder is as it should be; where only its figures are not, draw them."""
     if work.folders is None:
         return True
     folder = work.folders / session
@@ -135,35 +153,36 @@ def _has_folder(session: str, key: str, work: Work) -> bool:
     return True
 
 
-def _isolated(some: Sequence[Session], keys: Mapping[str, str], work: Work, outcome: BatchOutcome) -> list[_Measured]:
-    """Measure sessions together; where a defect of this program stops that, each alone, and tell of the one."""
+def _isolated(
+    some: Sequence[Session], keys: Mapping[str, str], work: Work, failed: list[UnreadableFileError]
+) -> list[_BatchTables]:
+    """Measure sessions together; if a defect of this program stops that, measure each alone and note which fails."""
     try:
         measured = _measure(some, work)
         if work.folders is not None:
             _write_folders(measured, work.folders, keys, work)
     except (TherapyAnalyticsError, OSError, MemoryError):
         raise
-    except Exception as error:  # noqa: BLE001 (one session must not cost the others; its name and place are told)
+    except Exception as error:  # noqa: BLE001 (one session must not cost the others; its name and place are reported)
         if len(some) > 1:
-            return [one for session in some for one in _isolated((session,), keys, work, outcome)]
+            return [one for session in some for one in _isolated((session,), keys, work, failed)]
         problem = f"a defect of this program stopped session {some[0].id} ({place_of(error)})"
         remedy = "Please report this line; leave the session out"
-        outcome.problems.append(UnreadableFileError(some[0].source_file, None, problem, remedy))
+        failed.append(UnreadableFileError(some[0].source_file, None, problem, remedy))
         return []
-    outcome.finished += [session.id for session in some]
     return [measured]
 
 
-def _measure(some: Sequence[Session], work: Work) -> _Measured:
-    """Measure sessions; where the settings say so, with the speakers that the words of each propose."""
+def _measure(some: Sequence[Session], work: Work) -> _BatchTables:
+    """Measure sessions, with repaired speakers if the settings say so."""
     if work.settings.repair_speakers:
         some = [repaired(session) for session in some]
     found = measure_batch(some, work.settings, _strangers(work))
     made = {one.name: one.make(found) for one in TABLES if work.explain or not one.only_explained}
-    return _Measured([one.session for one in found.sessions], made, found.counts)
+    return _BatchTables([one.session for one in found.sessions], made, found.counts)
 
 
-def _write_folders(found: _Measured, folders: Path, keys: Mapping[str, str], work: Work) -> None:
+def _write_folders(found: _BatchTables, folders: Path, keys: Mapping[str, str], work: Work) -> None:
     core = core_measures(work.settings)
     ids = [session.id for session in found.sessions]
     texts = results.session_texts(found.tables, ids)
@@ -181,7 +200,7 @@ def _write_folders(found: _Measured, folders: Path, keys: Mapping[str, str], wor
 
 
 def _write_data_files(
-    name: str, found: Sequence[_Measured], key: str, problems: Sequence[UnreadableFileError], work: Work
+    name: str, found: Sequence[_BatchTables], key: str, failed: Sequence[UnreadableFileError], work: Work
 ) -> None:
     core = core_measures(work.settings)
     whole = joined_tables([one.tables for one in found], work.about, work.gold, core)
@@ -189,17 +208,17 @@ def _write_data_files(
         key=key,
         ids=tuple(session.id for one in found for session in one.sessions),
         counted=sum((Counter(one.counted) for one in found), Counter()),
-        problems=tuple((one.path, one.problem, one.remedy) for one in problems),
+        problems=tuple((one.path, one.problem, one.remedy) for one in failed),
     )
     results.write_data_files(whole, work.out, name, record)
 
 
 _held: dict[str, Strangers] = {}
-"""The sessions that lend their turns in the run that this process works for."""
+"""The donors of the run that this process works for."""
 
 
 def forget() -> None:
-    """Let go what this process holds of the run that it worked for: words are among it."""
+    """Forget what this process holds of a run, words of transcripts among it."""
     _held.clear()
     forget_last()
 
