@@ -149,7 +149,7 @@ def test_the_wide_table_holds_what_the_measures_compute(sessions: list[Session],
     wide = ta.wide(with_extras).set_index("session_id")
     turns = with_extras.turn_measures.groupby("session_id")
     for session in sessions[:3]:
-        (measured,) = measure_sessions([session], settings, strangers=strangers)
+        (measured,) = measure_sessions([session], settings, pool=strangers)
         row, of_turns = wide.loc[session.id], turns.get_group(session.id)
         for one in MEASURES:
             values = one.compute(measured.session)
@@ -218,10 +218,10 @@ def _of_surrogates(column: str) -> bool:
 
 def test_with_the_same_strangers_batches_change_nothing(sessions: list[Session]) -> None:
     strangers, settings = choose_strangers(sessions), ta.Settings(tagger=FAST, extras=frozenset({"all"}))
-    together = measure_sessions(sessions, settings, strangers=strangers)
+    together = measure_sessions(sessions, settings, pool=strangers)
     seen = set()
     for one, session in zip(together, sessions, strict=True):
-        (alone,) = measure_sessions([session], settings, strangers=strangers)
+        (alone,) = measure_sessions([session], settings, pool=strangers)
         assert alone.values.keys() == one.values.keys()
         for name, value in alone.values.items():
             np.testing.assert_array_equal(value, one.values[name], err_msg=name)

@@ -1,4 +1,4 @@
-"""The order of things: transcripts are surveyed, measured in work batches by executors, written, and summed up."""
+"""The run: transcripts are surveyed, measured in work batches by workers, written, and summed up."""
 
 from __future__ import annotations
 
@@ -10,16 +10,8 @@ from therapy_analytics.run._writing import RunResult, Writing
 from therapy_analytics.verbs import call_by_name
 
 __all__ = [
-    "Executor",
-    "InputFile",
-    "Lost",
-    "RunResult",
-    "Writing",
-    "analyze",
-    "in_batches",
-    "measure_sessions",
-    "open_executor",
-    "run",
-]
+    "Executor", "InputFile", "Lost", "RunResult", "Writing", "analyze", "in_batches", "measure_sessions",
+    "open_executor", "run",
+]  # fmt: skip
 
 call_by_name(__name__)

@@ -1,4 +1,4 @@
-"""Work batches: what a worker is given are names of sessions and where they are, never what was said."""
+"""Work batches: ids of sessions and where they are, as a worker gets them; never their words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHANGED = ("its file has changed since the run began", "Leave the transcripts a
 
 @dataclass(frozen=True, slots=True)
 class NamedSession:
-    """A session: its id, what is noted of its name, a hash of its words, how many turns it has."""
+    """A session: its id, notes on its id, a hash of its words, its number of turns."""
 
     id: str
     notes: tuple[str, ...]
@@ -32,14 +32,14 @@ class NamedSession:
 
 @dataclass(frozen=True, slots=True)
 class FileChunk:
-    """A file, or a part of a large one, and how its sessions are called.
+    """A file, or a part of a large one, and the ids of its sessions.
 
     Attributes
     ----------
     fragment : Fragment
-        Where they are.
+        The file or part.
     ids : tuple of str or None
-        How all its sessions are called, if they must be read by these names.
+        The ids of all its sessions, if facts about them are looked up by these.
     """
 
     fragment: Fragment
@@ -47,15 +47,14 @@ class FileChunk:
 
     def read(self, options: ReadOptions) -> tuple[Session, ...]:
         """Read its sessions."""
-        found = (
-            read_again(self.fragment, options) if self.ids is None else read_fragment(self.fragment, options, self.ids)
-        )
-        return found.sessions
+        if self.ids is None:
+            return read_again(self.fragment, options).sessions
+        return read_fragment(self.fragment, options, self.ids).sessions
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSessions:
-    """Sessions of a file chunk that follow each other; `first` is the place of the first of them in it."""
+    """Consecutive sessions of a file chunk; `first` is the position of the first of them in it."""
 
     chunk: FileChunk
     named: tuple[NamedSession, ...]
@@ -73,9 +72,9 @@ class WorkBatch:
     Attributes
     ----------
     name : str
-        Its number; work batches are in the order of their names.
+        Its number; work batches are ordered by their names.
     sessions : tuple of ChunkSessions
-        The sessions.
+        The sessions, in order.
     """
 
     name: str
@@ -83,16 +82,16 @@ class WorkBatch:
 
     @property
     def named(self) -> list[tuple[NamedSession, str]]:
-        """Return each session, with its file."""
+        """Each session, with its file."""
         return [(named, one.chunk.fragment.path) for one in self.sessions for named in one.named]
 
     def divided(self) -> Iterator[WorkBatch]:
-        """Yield work batches of one session."""
+        """Yield a work batch for each session."""
         alone = [one.cut(at, at + 1) for one in self.sessions for at in range(len(one.named))]
         return (WorkBatch(f"{self.name}-{at:04d}", (one,)) for at, one in enumerate(alone))
 
     def read(self, options: ReadOptions) -> Iterator[Session | UnreadableFileError]:
-        """Read the sessions; of those that are no longer what they were, say so."""
+        """Yield the sessions, or an error for those that have changed since the survey."""
         for one in self.sessions:
             sessions = one.chunk.read(options)[one.first :]
             for at, named in enumerate(one.named):
@@ -105,7 +104,7 @@ class WorkBatch:
 
 
 def work_batches(sessions: Iterable[ChunkSessions], n_turns: int) -> Iterator[WorkBatch]:
-    """Group sessions, in order, so that each batch but the last has at least so many turns, and not many more."""
+    """Group sessions, in order, so that each batch except the last has at least `n_turns` turns, and not many more."""
     number, taken, n = 0, list[ChunkSessions](), 0
     for one in sessions:
         begin = 0
@@ -122,7 +121,7 @@ def work_batches(sessions: Iterable[ChunkSessions], n_turns: int) -> Iterator[Wo
 
 @dataclass(frozen=True, slots=True)
 class Donor:
-    """A session that lends its turns to surrogate pairs: what chose it, and where it is."""
+    """A donor of surrogate pairs: the session as a candidate, and where it is."""
 
     candidate: Candidate
     chunk: FileChunk
@@ -134,7 +133,7 @@ class Donor:
         Raises
         ------
         BadDataFileError
-            It is no longer what it was.
+            It has changed since the survey.
         """
         sessions = self.chunk.read(options)
         if self.at >= len(sessions) or digest_of(sessions[self.at]) != self.candidate.digest:
@@ -143,7 +142,7 @@ class Donor:
 
 
 def read_donors(donors: Sequence[Donor], options: ReadOptions) -> Strangers:
-    """Read the sessions that lend their turns, each file once."""
+    """Read the donors, each file once."""
     in_files = sorted(donors, key=lambda one: (one.chunk.fragment.path, one.chunk.fragment.part))
     found = {one.candidate.digest: one.read(options) for one in in_files}
     return strangers_of([one.candidate for one in donors], [found[one.candidate.digest] for one in donors])

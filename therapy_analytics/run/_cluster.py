@@ -1,4 +1,4 @@
-"""Work on a Dask cluster, which is there before and stays after."""
+"""An executor of the workers of a Dask cluster, which was started before and stays."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SECONDS_TO_ANSWER = 8
 SECONDS_WITHOUT_WORKERS = 60
 SECONDS_BETWEEN_LOOKS = 5
 TRIES = 2
-"""How often Dask tries again what failed before it came to our program, which raises nothing by itself."""
+"""How often Dask tries a task again that failed before it reached our program, which raises nothing."""
 
 
 @contextmanager
 def open_cluster(address: str, *, program: Callable[[], str] | None = None, remote: bool = False) -> Iterator[Cluster]:
-    """Give the workers of a scheduler as an executor: see `open_executor`."""
+    """Yield the workers of a scheduler as an executor: see `open_executor`."""
     address = checked_address(address, remote=remote)
     described = Program(program, program() if program is not None else "")
     with _quiet(), _connected(address) as client:
@@ -51,7 +51,7 @@ def checked_address(address: str, *, remote: bool) -> str:
     Raises
     ------
     BadOptionError
-        It is no such address, or one of another machine.
+        It is no such address, or one of another machine although `remote` is false.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _is_address(address: str) -> bool:
 
 
 def is_here(address: str) -> bool:
-    """Tell whether an address can only be that of this machine.
+    """Return whether an address can only be that of this machine.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def is_here(address: str) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Dask's own words off the screen: what matters is said here, in plainer ones."""
+    """Silence Dask's log: what matters is reported here, in plainer words."""
     log = logging.getLogger("distributed")
     before = log.level
     log.setLevel(logging.CRITICAL + 1)
@@ -130,9 +130,9 @@ def _connected(address: str) -> Iterator[Client]:
 
 
 def _knock(address: str, how: Mapping[str, Any]) -> None:
-    """Ask who is there: a client that is told a wrong address may wait for ever, and cannot be closed."""
+    """Check that a scheduler answers: a client with a wrong address may wait for ever, and cannot be closed."""
     try:
-        with ThreadPoolExecutor(1) as aside:  # a notebook has a loop of its own in this thread
+        with ThreadPoolExecutor(1) as aside:  # in a notebook, this thread has an event loop already
             who = aside.submit(asyncio.run, _identity(address, how)).result()
     except TypeError as error:
         raise BadOptionError(
@@ -158,7 +158,7 @@ async def _identity(address: str, how: Mapping[str, Any]) -> str:
 
 
 class Cluster(Executor):
-    """The workers of a cluster, those that come later included."""
+    """The workers of a cluster, including those that join later."""
 
     queue_per_worker = 4
 
@@ -169,18 +169,18 @@ class Cluster(Executor):
         self._open()
 
     def _open(self) -> None:
-        # pure=False: two equal tasks are two tasks. Keys then are random, not made from what is sent.
+        # pure=False: equal tasks are not merged, and keys are random, not made from what is sent.
         self._executor = self._client.get_executor(retries=TRIES, pure=False)
 
     @property
     def n_workers(self) -> int:
-        """How many tasks are done at a time, as it was a few seconds ago."""
+        """How many tasks run at a time, as of a few seconds ago."""
         if time.monotonic() - self._looked > SECONDS_BETWEEN_LOOKS:
             self.count()
         return max(len(self._workers), 1)
 
     def submit(self, function: Callable[[Task], Result], task: Task) -> Future[Any]:
-        """Give a task to the cluster."""
+        """Submit a task to the cluster."""
         try:
             future: Future[Any] = self._executor.submit(ClusterTask(functools.partial(function, task), self.program))
         except (OSError, RuntimeError) as error:
@@ -188,7 +188,7 @@ class Cluster(Executor):
         return future
 
     def alone(self, function: Callable[[Task], Result], task: Task) -> Result:
-        """Do a task; a worker does nothing else at the same time."""
+        """Run a task; a worker runs one at a time anyway."""
         return cast("Result", self.result(self.submit(function, task)))
 
     def result(self, future: Future[Any]) -> Any:
@@ -199,19 +199,19 @@ class Cluster(Executor):
         return reply.answer
 
     def recover(self, waiting: Iterable[Future[Any]]) -> None:
-        """Wait until nothing is under way; who died was replaced, or is missed by none."""
+        """Wait until no task is running; a worker that died was replaced by Dask, or the others go on."""
         for future in waiting:
             with suppress(BrokenExecutor):
                 self._awaited(future)
 
     def cancel(self, _: Iterable[Future[Any]]) -> None:
-        """Take back all that was given away, begun or not."""
+        """Cancel all tasks, running or not."""
         with suppress(OSError, RuntimeError):
             self._executor.shutdown(wait=False)
             self._open()
 
     def _awaited(self, future: Future[Any]) -> Reply[Any]:
-        """Wait, and see now and then whether anybody is there."""
+        """Wait for a reply, and check now and then that there are workers."""
         from distributed import KilledWorker  # noqa: PLC0415
 
         while True:
@@ -222,7 +222,10 @@ class Cluster(Executor):
                 raise BrokenExecutor from error
             except CancelledError as error:
                 self.gone(error)
-            except (ImportError, RuntimeError) as error:  # a task raises nothing: this is Dask, which unpacks it
+            except (
+                ImportError,
+                RuntimeError,
+            ) as error:  # raised by Dask, which unpacks the task; a task raises nothing
                 _refuse_without(error, f"a machine of the cluster at {self.address}")
             except TimeoutError:
                 self.count()
@@ -230,7 +233,7 @@ class Cluster(Executor):
                 return reply
 
     def count(self) -> None:
-        """See who is there; for a while, nobody may be: a worker that died is started again by its nanny."""
+        """Look up the workers; for a while there may be none: Dask's nanny starts one that died again."""
         try:
             now = tuple(self._client.nthreads())
         except (OSError, RuntimeError) as error:
@@ -245,12 +248,12 @@ class Cluster(Executor):
             raise BadOptionError(SCHEDULER, f"{self.address} has no workers any more", _GO_ON)
 
     def after_a_death(self) -> None:
-        """See whether who is there is fit: perhaps that is what somebody died of."""
+        """Check all workers again: one may have died because it is unsuitable."""
         self._workers = ()
         self.count()
 
     def look(self) -> None:
-        """Refuse a cluster without workers, or with one that is not fit."""
+        """Refuse a cluster without workers, or with an unsuitable one."""
         with suppress(TimeoutError):
             self._client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
         self.count()
@@ -262,7 +265,7 @@ class Cluster(Executor):
             )
 
     def _refuse_away(self, workers: Iterable[str]) -> None:
-        """Refuse workers that may be elsewhere: a scheduler of this machine can have them, as through a tunnel."""
+        """Refuse workers that may be on other machines, which a scheduler of this machine can have (through a tunnel)."""
         away = [] if self._remote else [worker for worker in workers if not is_here(worker)]
         if away:
             raise BadOptionError(
@@ -272,23 +275,22 @@ class Cluster(Executor):
             )
 
     def _refuse_unfit(self, workers: Iterable[str]) -> None:
-        """Ask workers, each of which looks again with each task; one that has not got this program dies of the first.
+        """Ask workers whether they are suitable, when they join and after a death; they check again with each task.
 
-        With a nanny it comes back, and would take task after task with it: so they are asked when they come, and when
-        somebody died.
+        A worker without this program dies of its first task, is started again, and would take task after task with it.
         """
         try:
             found = self._client.run(unfitness, self.program, workers=list(workers), on_error="return")
         except (OSError, RuntimeError) as error:
             self.gone(error)
-        for worker, said in found.items():
-            if isinstance(said, BadOptionError):
-                raise said
-            if isinstance(said, Exception) and not isinstance(said, OSError):  # an OSError: it went in the meantime
-                _refuse_without(said, f"the worker {worker}")
+        for worker, answer in found.items():
+            if isinstance(answer, BadOptionError):
+                raise answer
+            if isinstance(answer, Exception) and not isinstance(answer, OSError):  # an OSError: it has left since
+                _refuse_without(answer, f"the worker {worker}")
 
     def gone(self, error: BaseException) -> NoReturn:
-        """Say that nobody answers any more."""
+        """Raise that the scheduler does not answer any more."""
         raise BadOptionError(SCHEDULER, f"{self.address} does not answer any more", _GO_ON) from error
 
 
@@ -296,7 +298,7 @@ _GO_ON = "What is done is kept: when the cluster is there again, the same comman
 
 
 def _refuse_without(error: Exception, who: str) -> NoReturn:
-    """Say that a worker, or the scheduler, cannot even read what it is to do."""
+    """Raise that a worker, or the scheduler, cannot unpack its task."""
     raise BadOptionError(
         SCHEDULER,
         f"{who} cannot load therapy-analytics",

@@ -1,4 +1,4 @@
-"""Who does the work: tasks in, results out in their order, and a death costs what died alone."""
+"""Executors: tasks in, results out in order; if a worker dies, only the task that it dies of alone is lost."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ Divide = Callable[[Task], Iterable[Task]]
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Stands for the result of a task that failed alone and a second time.
+    """The result of a task that failed when it was tried again alone.
 
     Attributes
     ----------
     reason : {"died", "memory"}
-        Its process died, as by a crash in a library, or there was not enough memory.
+        Its process died, as by a crash of a library, or there was not enough memory.
     """
 
     reason: Literal["died", "memory"]
 
 
 def undivided(task: Task) -> tuple[Task]:
-    """Return a task that is not divided."""
+    """Return a task as a whole."""
     return (task,)
 
 
 class Executor(ABC):
-    """Does tasks in this process, in several, or on a cluster: see `open_executor`."""
+    """Runs tasks in this process, in several, or on a cluster: see `open_executor`."""
 
     queue_per_worker = 2
-    """So many tasks are given away for each worker, so that none waits for the next."""
+    """Tasks that are submitted for each worker, so that it need not wait for the next."""
 
     @property
     @abstractmethod
     def n_workers(self) -> int:
-        """How many tasks are done at a time."""
+        """How many tasks run at a time."""
 
     @abstractmethod
     def submit(self, function: Callable[[Task], Result], task: Task) -> Future[Result]:
-        """Give a task away; an executor that is broken says so in the future."""
+        """Submit a task; if the executor is broken, the future raises that."""
 
     @abstractmethod
     def alone(self, function: Callable[[Task], Result], task: Task) -> Result:
-        """Do a task so that nothing else that was submitted can be what its process dies of."""
+        """Run a task in a process that does nothing else, so that its death is due to the task."""
 
     def result(self, future: Future[Result]) -> Result:
-        """Wait for a result; the death of a process is a BrokenExecutor."""
+        """Wait for a result; if the process died, raise BrokenExecutor."""
         return future.result()
 
     def recover(self, waiting: Iterable[Future[Result]]) -> None:
-        """After a death, wait until nothing is under way, and be ready for more."""
+        """After the death of a worker, wait until no task is running, and be ready for more."""
         wait(waiting)
 
     def cancel(self, waiting: Iterable[Future[Result]]) -> None:
-        """Take back what was not begun."""
+        """Cancel what has not begun."""
         for future in waiting:
             future.cancel()
 
@@ -79,16 +79,16 @@ class Executor(ABC):
         function : callable
             A function of a module, or a `functools.partial` of one: it is sent to other processes, so it must be small.
         tasks : iterable
-            Taken as needed: only a few for each worker are waiting.
+            Taken as needed, a few ahead for each worker.
         divide : callable
             Returns the smaller tasks that a task consists of, to find the one that fails.
 
         Yields
         ------
         Task
-            In order: the tasks, or the smaller ones of those that failed as a whole.
+            The tasks in order, or the smaller ones of those that failed as a whole.
         Result or Lost
-            What became of it. Where a process dies, what was under way is tried again, each task alone.
+            Its result. If a process dies, each task that was running is tried again alone.
         """
         waiting: deque[tuple[Task, Future[Result]]] = deque()
         try:
@@ -104,12 +104,12 @@ class Executor(ABC):
     def _first(
         self, function: Callable[[Task], Result], waiting: deque[tuple[Task, Future[Result]]], divide: Divide[Task]
     ) -> Iterator[tuple[Task, Result | Lost]]:
-        """Yield what became of the first task that waits."""
+        """Yield the result of the first task that waits."""
         task, future = waiting.popleft()
         try:
             result = self.result(future)
         except BrokenExecutor:
-            # What was under way died with it; which task it was is seen when each is done alone.
+            # Other tasks died with it; which one caused that is seen when each is run alone.
             self.recover([other for _, other in waiting])
             yield from self._alone(function, task, divide)
         except MemoryError:
@@ -120,7 +120,7 @@ class Executor(ABC):
     def _alone(
         self, function: Callable[[Task], Result], task: Task, divide: Divide[Task]
     ) -> Iterator[tuple[Task, Result | Lost]]:
-        """Yield what becomes of a task when it is done alone, or of its smaller tasks where it fails."""
+        """Yield the result of a task that is run alone, or those of its smaller tasks if it fails."""
         try:
             result = self.alone(function, task)
         except BrokenExecutor:
@@ -139,22 +139,22 @@ class Executor(ABC):
 
 
 class ThisProcess(Executor):
-    """Tasks are done in this process, each when it is submitted."""
+    """Runs tasks in this process, each when it is submitted."""
 
     n_workers = 1
     queue_per_worker = 1
 
     def submit(self, function: Callable[[Task], Result], task: Task) -> Future[Result]:
-        """Do the task."""
+        """Run the task."""
         future: Future[Result] = Future()
         try:
             future.set_result(function(task))
         except MemoryError:
-            future.set_exception(MemoryError())  # another one: what led to the first holds on to the memory
+            future.set_exception(MemoryError())  # a new one: the traceback of the first holds on to the memory
         return future
 
     def alone(self, function: Callable[[Task], Result], task: Task) -> Result:
-        """Do a task."""
+        """Run the task."""
         return function(task)
 
 
@@ -162,9 +162,8 @@ class ThisProcess(Executor):
 def one_thread() -> Iterator[None]:
     """Let the libraries of linear algebra use one thread of this process, until the end of the block.
 
-    The cores are shared out among processes already. The matrices are small: on two cores, OpenBLAS spends twice the
-    processor time on waiting for itself. What is there to limit must be loaded before, and so numpy's and scipy's own
-    copies are.
+    Processes share the cores already, and the matrices are small: with two threads OpenBLAS takes twice the processor
+    time. The limit applies to what is loaded, so numpy's and scipy's copies are loaded first.
     """
     import numpy as np  # noqa: F401, PLC0415
     import scipy.linalg  # noqa: F401, PLC0415
@@ -182,32 +181,32 @@ def open_executor(
     program: Callable[[], str] | None = None,
     remote: bool = False,
 ) -> Iterator[Executor]:
-    """Give an executor; when the block ends its processes end, a cluster stays.
+    """Yield an executor; when the block ends, its processes end, while a cluster stays.
 
     Parameters
     ----------
     processes : int, optional
-        1 works in this process; more start a pool of fresh ones, when there is something to do.
+        1 works in this process; more start a pool of new ones, when there is something to do.
     scheduler : str, optional
         Address of the scheduler of a Dask cluster, which then works instead.
     program : callable, optional
-        A function of a module that says what the program is: each worker of a cluster must say the same.
+        A function of a module that identifies the program: each worker of a cluster must return the same.
     remote : bool, optional
         Whether the cluster may be on other machines than this one.
 
     Yields
     ------
     Executor
-        Meanwhile the linear algebra of this process, and of all workers, takes one thread.
+        As long as it is open, linear algebra in this process and in all workers takes one thread.
 
     Raises
     ------
     BadOptionError
-        Dask is not installed, the address is none or may not be used, nobody answers there, or a worker is not fit.
+        Dask is not installed, the address is wrong or not allowed, nothing answers there, or a worker is unsuitable.
 
     Notes
     -----
-    When the block ends with an exception (Ctrl-C), what is under way is not waited for.
+    When the block ends with an exception (Ctrl-C), running tasks are not waited for.
 
     Examples
     --------

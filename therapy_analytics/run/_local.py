@@ -1,4 +1,4 @@
-"""Work in a pool of fresh processes of this machine."""
+"""An executor of new processes of this machine."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.run._executor import Executor, Result, Task, one_thread
 
 _LASTING = one_thread()
-"""Of a process of a pool: entered once, and never left."""
+"""Entered by a process of a pool when it starts, and never left."""
 TRIES_ALONE = 2
-"""How often a process may die with one task alone before the task is given up.
-
-The system may have killed the process for want of memory that another program took.
-"""
+"""How often a process may die of a task alone before the task is given up: the system may have killed it because
+another program took the memory."""
 TRIES_TO_START = 3
-"""How often a process with nothing to do may die before it is said that none can be started."""
+"""How often an idle process may die before it is concluded that none can be started."""
 _GUARD = 'In a script of your own, write what it does below a line `if __name__ == "__main__":`'
 
 
 class Pool(Executor):
-    """Processes of this machine, started when there is something to do, and replaced when one of them dies."""
+    """Processes of this machine, started when there is something to do, and replaced when one dies."""
 
     def __init__(self, processes: int) -> None:
         self._n_workers = processes
@@ -36,7 +34,7 @@ class Pool(Executor):
 
     @property
     def n_workers(self) -> int:
-        """How many tasks are done at a time."""
+        """How many tasks run at a time."""
         return self._n_workers
 
     def __enter__(self) -> Self:
@@ -44,13 +42,13 @@ class Pool(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            # What is under way is not waited for: what a process writes, it writes whole or not at all.
+            # Running tasks are not waited for: a process writes a file completely or not at all.
             for process in multiprocessing.active_children():
                 process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, function: Callable[[Task], Result], task: Task) -> Future[Result]:
-        """Give a task to the pool."""
+        """Submit a task to the pool."""
         try:
             return _submitted(self._pool, function, task)
         except BrokenExecutor as error:
@@ -59,13 +57,13 @@ class Pool(Executor):
             return future
 
     def alone(self, function: Callable[[Task], Result], task: Task) -> Result:
-        """Do a task in a process that does nothing else, and once more if that dies."""
+        """Run a task in a process that does nothing else, and again in another one if that dies."""
         return _in_a_fresh_process(functools.partial(function, task), tries=TRIES_ALONE)
 
     def recover(self, waiting: Iterable[Future[Result]]) -> None:
-        """Wait until nothing is under way; see whether processes can be started; take another pool.
+        """Wait until no task is running, check that processes can be started, and replace the pool if it is broken.
 
-        The other pool was taken before if this one works: then what broke now broke with the last death.
+        It works if an earlier call replaced it, after the same death.
         """
         super().recover(waiting)
         try:
@@ -99,19 +97,19 @@ def _in_a_fresh_process(function: Callable[[], Result], *, tries: int) -> Result
 
 
 def _submitted(pool: ProcessPoolExecutor, function: Callable[..., Result], *arguments: object) -> Future[Result]:
-    """Give work to a pool, which may start a process for it."""
+    """Submit work to a pool, which may start a process for it."""
     with _ctrl_c_waits(), _ctrl_c_is_blocked():
         return pool.submit(function, *arguments)
 
 
 @contextmanager
 def _ctrl_c_waits() -> Iterator[None]:
-    """Let a Ctrl-C that comes now stop this process only at the end.
+    """Delay a Ctrl-C until the end of the block.
 
-    If it stopped this process halfway through the start of a worker, the worker would not be told what to do, and would
-    print a traceback. Python handles signals in the main thread alone, so any other thread is never stopped.
+    A worker whose start is interrupted would not be told what to do, and would print a traceback. Python handles
+    signals in the main thread alone, so other threads are never interrupted.
     """
-    # A program that has Python within it may handle Ctrl-C by itself; Python then knows of no handler.
+    # In a program that embeds Python and handles Ctrl-C itself, Python knows no handler.
     if signal.getsignal(signal.SIGINT) is None or current_thread() is not main_thread():
         yield
         return
@@ -127,11 +125,10 @@ def _ctrl_c_waits() -> Iterator[None]:
 
 @contextmanager
 def _ctrl_c_is_blocked() -> Iterator[None]:
-    """Start workers that do not receive Ctrl-C from their first moment on.
+    """Start workers that never receive Ctrl-C, which a terminal sends to all processes.
 
-    A terminal sends Ctrl-C to all processes, and a worker that is still loading its modules would print a traceback. A
-    worker inherits the blocked signals of the thread that starts it. Windows cannot block signals; there a worker
-    ignores Ctrl-C once `_begin` has run.
+    A worker that is still loading its modules would print a traceback. It inherits the blocked signals of the thread
+    that starts it. Windows cannot block signals; there a worker ignores Ctrl-C once `_begin` has run.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -144,7 +141,7 @@ def _ctrl_c_is_blocked() -> Iterator[None]:
 
 
 def refuse_to_begin_again() -> None:
-    """Refuse a run in a process that is only being started for another: its script does not tell the two apart.
+    """Refuse a run in a process that is being started as a worker: the user's script lacks a main guard.
 
     Raises
     ------
@@ -160,14 +157,14 @@ def _fresh(processes: int) -> ProcessPoolExecutor:
 
 
 def _begin() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the main one; and the other cores to the others."""
+    """Ignore Ctrl-C, use one thread for linear algebra, and end with the main process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _LASTING.__enter__()
     Thread(target=_end_with_the_main_one, daemon=True).start()
 
 
 def _end_with_the_main_one() -> None:
-    """End when the main process does, even if it was killed: nobody else would ever tell this one."""
+    """End this process when the main process ends, even if that was killed."""
     main = multiprocessing.parent_process()
     if main is not None:
         main.join()

@@ -1,4 +1,4 @@
-"""Sessions in memory to tables: tagged and measured a batch at a time."""
+"""Sessions in memory to tables: coded and measured a batch at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from therapy_analytics.session import Session
 
 TURNS_OF_A_SESSION = 10
-"""What is held of a session, however short it is, takes as much memory as what is held of so many turns."""
+"""A session takes as much memory, besides that of its turns, as so many turns."""
 
 
 def analyze(
@@ -41,7 +41,7 @@ def analyze(
     tagger: TaggerOptions | None = None,
     measures: str | Collection[str] = CORE,
 ) -> Analysis:
-    """Tag and measure sessions.
+    """Code and measure sessions.
 
     Parameters
     ----------
@@ -50,36 +50,36 @@ def analyze(
     lexicons : sequence of Lexicon, optional
         More word lists, see `load_lexicon`.
     seed : int, optional
-        Of all shuffles.
+        Random seed of all shuffles.
     quotes : bool, optional
         Whether the turns table gets a column ``text``.
     tagger : TaggerOptions, optional
-        Who codes the turns, when it is not the tagger of the package.
+        What codes the turns, if not the tagger of the package.
     measures : str or collection of str, optional
-        What is measured: ``"core"``, which is the default; ``"all"``, everything but what is asked for by name; by
-        name ``"syntax"``, ``"nclid"``, ``"recurrence"``, ``"coupling"``.
+        What is measured: ``"core"``, the default; ``"all"``, everything except what is asked for by name; and by name
+        ``"syntax"``, ``"nclid"``, ``"recurrence"``, ``"coupling"``.
 
     Returns
     -------
     Analysis
-        DataFrames; the same for every order and grouping of the sessions but for their order.
-        The statistics of surrogate pairs rest on the other sessions; all other values of a session are its own.
+        The tables. The rows of a session do not depend on the order of the sessions; only its statistics of surrogate
+        pairs depend on which other sessions there are.
 
     Raises
     ------
     UnknownNameError
-        `measures` has a name that is not known.
+        `measures` has an unknown name.
     """
     coder = with_codebooks_read(tagger or TaggerOptions())
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=extras_of(measures))
     refuse_taken_names(settings)
     sessions = list(sessions)
-    strangers = choose_strangers(sessions)
+    pool = choose_strangers(sessions)
     nothing = MeasuredSessions((), settings)
     batches = list(in_batches(sessions, settings.turns_per_batch)) or [()]
     found, counts = [], []
     for batch in batches:
-        measured = measure_batch(batch, settings, strangers) if batch else nothing
+        measured = measure_batch(batch, settings, pool) if batch else nothing
         found.append({one.name: one.make(measured) for one in TABLES if one.in_analysis})
         counts.append(measured.counts)
     core = core_measures(settings)
@@ -95,14 +95,14 @@ def analyze(
 
 
 def measure_sessions(
-    batch: Sequence[Session], settings: Settings, *, strangers: Strangers | None = None
+    batch: Sequence[Session], settings: Settings, *, pool: Strangers | None = None
 ) -> list[tables.Measured]:
-    """Take one batch from sessions to values; its own sessions are the strangers by default."""
-    return list(measure_batch(batch, settings, choose_strangers(batch) if strangers is None else strangers).measured)
+    """Code and measure one batch; the donors of surrogate pairs are its own sessions by default."""
+    return list(measure_batch(batch, settings, choose_strangers(batch) if pool is None else pool).measured)
 
 
-def measure_batch(batch: Sequence[Session], settings: Settings, strangers: Strangers) -> MeasuredSessions:
-    """Tag and measure the sessions of a batch."""
+def measure_batch(batch: Sequence[Session], settings: Settings, pool: Strangers) -> MeasuredSessions:
+    """Code and measure the sessions of a batch."""
     arrays = read_as_arrays(batch, settings)
     codes = load_coder(settings.tagger).predict(arrays)
     rated = {code.column: code.turn_correlation for code in settings.rated}
@@ -111,13 +111,13 @@ def measure_batch(batch: Sequence[Session], settings: Settings, strangers: Stran
     found = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
-        tagged = replace(in_company(tagged, settings, strangers), rated=rated)
+        tagged = replace(in_company(tagged, settings, pool), rated=rated)
         found.append(tables.measured(tagged, columns))
     return MeasuredSessions(found, settings, codes.counts)
 
 
 def in_batches(sessions: Iterable[Session], n_turns: int) -> Iterator[tuple[Session, ...]]:
-    """Group sessions, in order, so that each group but the last has about so many turns: fewer of short sessions."""
+    """Group sessions, in order, into batches of about `n_turns` turns, fewer where sessions are short."""
     batch: list[Session] = []
     n = 0
     for session in sessions:
@@ -131,6 +131,6 @@ def in_batches(sessions: Iterable[Session], n_turns: int) -> Iterator[tuple[Sess
 
 
 def refuse_taken_names(settings: Settings) -> None:
-    """Refuse codes of the user's books whose columns are there already."""
+    """Refuse codes of the user's codebooks whose columns have the names of others."""
     others = all_columns(settings.all_lexicons, extras=EXTRAS)
     tables.refuse_taken_names(settings.rated, [column for _, column in others])

@@ -1,6 +1,6 @@
-"""The first look at all sessions: how each is called, and which lend their turns to surrogate pairs.
+"""The first pass over all sessions: their ids, and the donors of surrogate pairs.
 
-Nothing said is held. A worker reads the sessions anew, wherever it is: only names, places and hashes travel.
+It holds no words: workers read the sessions again, and only ids, places and hashes are sent to them.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from therapy_analytics.session import Session
 
 CHUNKS_AT_A_TIME = 32
-"""So many file chunks are one task."""
+"""The file chunks of one task."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenSession:
-    """What is known of a session that was looked at.
+    """What the survey keeps of a session.
 
     Attributes
     ----------
     wanted : str
-        The id that it wants.
+        The id that it has unless another session has it.
     fingerprint : bytes
         A hash of its words.
     n_turns, n_letters : int
-        Its turns, and the letters of all of them.
+        Its number of turns, and of characters in all of them.
     candidate : Candidate or None
-        What decides whether it lends its turns to surrogate pairs.
+        The session as a candidate for a donor of surrogate pairs.
     about, gold : tuple of str
-        Its columns of sessions.csv that are no measures; columns of turns.csv with codes that people gave.
+        Its columns of ``sessions.csv`` that are no measures; columns of ``turns.csv`` with codes that people gave.
     """
 
     wanted: str
@@ -60,7 +60,7 @@ class SeenSession:
 
 @dataclass(frozen=True, slots=True)
 class SeenChunk:
-    """A file chunk that was looked at: its reading without its sessions, and what is known of these."""
+    """A file chunk of the survey: its reading without the sessions, and what is kept of these."""
 
     reading: FragmentReading
     sessions: tuple[SeenSession, ...] = ()
@@ -68,20 +68,20 @@ class SeenChunk:
 
 @dataclass(slots=True)
 class InputFile:
-    """A transcript's file, as ``run.json`` names it, and why it could not be read, or not wholly.
+    """A transcript as ``run.json`` lists it, and why it could not be read, or not completely.
 
     Attributes
     ----------
     file : str
-        As the user named it.
+        The path, as the user named it.
     place : str
-        Where it is: an absolute path, or an address.
+        Its absolute path or address.
     sha256, reader : str
         A hash of its bytes, and the name of its reader; empty where it could not be read.
     sessions, n_turns : int
-        How many were read of it.
+        How many were read from it.
     problem : UnreadableFileError or None
-        Why it could not be read, or not wholly.
+        Why it could not be read, or not completely.
     """
 
     file: str
@@ -93,14 +93,14 @@ class InputFile:
     problem: UnreadableFileError | None = None
 
     def record(self, out: Path) -> dict[str, Any]:
-        """Return what ``run.json`` says of it, in a folder of results."""
+        """Return its entry in the ``run.json`` of a folder of results."""
         place = seen_from(self.place, out)
         return {
             "file": self.file, "place": place, "sha256": self.sha256, "reader": self.reader, "sessions": self.sessions
         }  # fmt: skip
 
     def add(self, seen: SeenChunk) -> None:
-        """Count a chunk of it in."""
+        """Add what was read from a chunk of it."""
         read = seen.reading
         self.sha256, self.reader = self.sha256 or read.sha256, self.reader or read.reader
         self.sessions += len(seen.sessions)
@@ -110,20 +110,20 @@ class InputFile:
 
 @dataclass(slots=True)
 class Survey:
-    """All sessions of a run, by their names and places.
+    """All sessions of a run, by their ids and places.
 
     Attributes
     ----------
     files : list of InputFile
         In order.
     sessions : list of ChunkSessions
-        Where the sessions are, in order.
+        The sessions, in order.
     n_sessions, n_turns : int
         How many there are.
     about, gold : dict
-        As in `SeenSession`, of all sessions, in order of appearance.
+        The columns of all sessions, as in `SeenSession`, in order of appearance.
     account : Account
-        What is to be said of options, tables about sessions and guessed roles.
+        What options and tables about sessions did, and which roles were guessed.
     """
 
     files: list[InputFile] = field(default_factory=list)
@@ -137,12 +137,12 @@ class Survey:
     _choice: Choice[tuple[FileChunk, int]] = field(default_factory=Choice)
 
     def add(self, seen: SeenChunk, options: ReadOptions) -> None:
-        """Count in what was seen of a file chunk."""
+        """Add what was seen of a file chunk."""
         fragment, by_name = seen.reading.fragment, False
         named = [self._named(one, seen.reading.stem) for one in seen.sessions]
         ids = tuple(one.id for one in named)
         if seen.reading.by_name and ids != tuple(one.wanted for one in seen.sessions):
-            seen, by_name = _look(fragment, options, ids), True  # by these names, a table may say other things of them
+            seen, by_name = _look(fragment, options, ids), True  # by these ids, a table may hold other facts about them
         chunk = FileChunk(fragment, ids if by_name else None)
         self.account.add(seen.reading)
         if fragment.part == 0:
@@ -161,7 +161,7 @@ class Survey:
         return NamedSession(name, notes, one.fingerprint, one.n_turns)
 
     def _is_kept(self, one: SeenSession, name: NamedSession) -> bool:
-        """Tell whether a session is measured; where it is too long, that is said of its file, and it is not counted."""
+        """Return whether a session is measured; one that is too long is a problem of its file."""
         file = self.files[-1]
         problem = too_long(file.file, name.id, one.n_turns, one.n_letters)
         file.problem = file.problem or problem
@@ -177,11 +177,11 @@ class Survey:
             self._choice.offer(one.candidate, (chunk, at))
 
     def donors(self) -> tuple[Donor, ...]:
-        """Return the sessions that lend their turns to surrogate pairs."""
+        """Return the donors of surrogate pairs."""
         return tuple(Donor(one, chunk, at) for one, (chunk, at) in self._choice.chosen())
 
     def records(self, out: Path) -> list[dict[str, Any]]:
-        """Return what ``run.json`` says of the files, in a folder of results."""
+        """Return the entries of all files in the ``run.json`` of a folder of results."""
         return [file.record(out) for file in self.files]
 
 
@@ -193,7 +193,7 @@ def survey(
     account: Account,
     on_file: Callable[[InputFile], None],
 ) -> Survey:
-    """Look at all sessions once.
+    """Make the first pass over all sessions.
 
     Parameters
     ----------
@@ -202,11 +202,11 @@ def survey(
     options : ReadOptions
         How they are read.
     executor : Executor
-        Does it.
+        Distributes the work.
     account : Account
         Filled with what the options did.
     on_file : callable
-        Told of each file that was looked at.
+        Called with each file that was read.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def survey(
 
 
 def _end(files: Sequence[InputFile], on_file: Callable[[InputFile], None]) -> None:
-    """Tell of the last file, all of whose chunks were looked at."""
+    """Report the last file, all of whose chunks were read."""
     for file in files[-1:]:
         if file.problem is None and not file.n_turns:
             file.problem = no_words(file.file)

@@ -177,7 +177,7 @@ def _measure(some: Sequence[Session], work: Work) -> _BatchTables:
     """Measure sessions, with repaired speakers if the settings say so."""
     if work.settings.repair_speakers:
         some = [repaired(session) for session in some]
-    found = measure_batch(some, work.settings, _strangers(work))
+    found = measure_batch(some, work.settings, _pool(work))
     made = {one.name: one.make(found) for one in TABLES if work.explain or not one.only_explained}
     return _BatchTables([one.session for one in found.sessions], made, found.counts)
 
@@ -223,7 +223,7 @@ def forget() -> None:
     forget_last()
 
 
-def _strangers(work: Work) -> Strangers:
+def _pool(work: Work) -> Strangers:
     if work.key not in _held:
         _held.clear()
         _held[work.key] = read_donors(work.donors, work.options)

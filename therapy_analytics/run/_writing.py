@@ -1,4 +1,4 @@
-"""How a run goes about it, and what it did."""
+"""What a run writes and which workers do it; and what it did."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ def _ignore(_: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
-    """How a run goes about it.
+    """What a run writes, which workers do it, and what is called as it goes on.
 
     Attributes
     ----------
     form : {"csv", "parquet"}
-        What is written: a folder of tables for each session and a table of all, or, for very many sessions, data sets
-        in Parquet: folders ``sessions``, ``turns`` and so on, each of data files that hold many sessions.
+        ``csv``: a folder of tables for each session, and tables of all. ``parquet``, for very many sessions: folders
+        ``sessions``, ``turns`` and so on, of data files that hold many sessions each.
     figures : tuple of str or None
-        The formats in which each session gets its figures: png, svg, pdf; () for no figures. None is png for
-        ``csv`` and none for ``parquet``, where figures bring a folder for each session (``folders/``) with them.
+        The formats of figures: png, svg, pdf; () for no figures. None is png for ``csv`` and none for ``parquet``,
+        where figures bring a folder for each session (``folders/``) with them.
     report : bool or None
-        Whether ``report.html`` is written; with what was said in it, where the settings ask for quotes. None is yes
-        for ``csv``; it cannot be had with ``parquet``.
+        Whether ``report.html`` is written, with the words of the sessions if the settings ask for quotes. None is yes
+        for ``csv``; it is not available with ``parquet``.
     explain : bool
-        Whether each session gets the evidence for its codes.
+        Whether the evidence for codes is written.
     processes : int
-        How many processes of this machine share the work; the results do not depend on it.
+        How many processes of this machine work; the results do not depend on it.
     scheduler : str or None
-        The address of a Dask scheduler whose workers do the work instead, as ``tcp://127.0.0.1:8786``. They must see
-        the transcripts and the folder of results under the same names.
+        The address of a Dask scheduler whose workers work instead, as ``tcp://127.0.0.1:8786``. They must see the
+        transcripts and the folder of results under the same paths.
     remote : bool
         Whether that may be on another machine.
     on_files : callable
-        Told how many files are to be read.
+        Called with the number of files.
     on_file : callable
-        Told of each file when it was read.
+        Called with each file when it was read.
     on_total : callable
-        Told how many sessions there are, once they were counted.
+        Called with the number of sessions, once it is known.
     on_sessions : callable
-        Told how many sessions were just written, or found to be done.
+        Called with the number of sessions that were just written, or that an earlier run had finished.
     on_problem : callable
-        Told of each session that could not be measured.
+        Called with the error of each session that could not be measured.
     on_before : callable
-        Told in a sentence how this run differs from the one before into the same folder.
+        Called with sentences on how this run differs from the earlier run into the same folder.
     """
 
     form: Form = "csv"
@@ -74,12 +74,12 @@ class Writing:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """Return the formats of figures."""
+        """The formats of figures."""
         return ("png",) * (self.form == "csv") if self.figures is None else self.figures
 
     @property
     def page(self) -> bool:
-        """Return whether the page is written."""
+        """Whether the page is written."""
         return self.form == "csv" if self.report is None else self.report
 
 
@@ -90,22 +90,22 @@ class RunResult:
     Attributes
     ----------
     out : Path
-        The folder.
+        The folder of results.
     problems : tuple of UnreadableFileError
         Files that could not be read, and sessions that could not be measured, as ``problems.csv`` has them.
     tagger : mapping of str to object
-        Who coded the turns, and what an outside coder counted: as in ``run.json``.
+        What coded the turns, and what an outside coder counted, as in ``run.json``.
     rated : tuple of Code
         Codes of the codebooks that the user named; each has a rate in the sessions table.
     n_kept, n_unmeasured : int
-        Sessions that an earlier run of the same kind had done, and those that could not be measured.
+        Sessions that an earlier run had finished, and sessions that could not be measured.
     form : {"csv", "parquet"}
-        What was written.
+        The form of the tables.
     remarks : tuple of Remark
-        What to check in the tables about sessions: the other rows of ``problems.csv``. Nothing was left unread for it.
+        What to check in the tables about sessions: the other rows of ``problems.csv``.
     told : tuple of str
-        What to say of options, guessed roles and remarks, in sentences. A label of a therapist who was guessed is
-        among them, which stands in no file but the tables.
+        Sentences on options, guessed roles and remarks. They may hold the label of a therapist who was guessed, which
+        is in no file except the tables.
     """
 
     out: Path
@@ -120,9 +120,9 @@ class RunResult:
 
     @property
     def sessions(self) -> pd.DataFrame:
-        """Return the table of all sessions, read anew each time: a run holds no table of all sessions."""
+        """The sessions table, read from the folder: a run does not hold it."""
         return read_sessions(self.out)
 
     def columns(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return some columns of it, which is quicker where there are many sessions."""
+        """Return some columns of the sessions table, which is faster where there are many sessions."""
         return read_sessions(self.out, names)
