@@ -225,7 +225,7 @@ class Cluster(Executor):
             except (
                 ImportError,
                 RuntimeError,
-            ) as error:  # raised by Dask, which unpacks the task; a task raises nothing
+            ) as error:  # raised by Dask, which unpacks tasks: they raise nothing
                 _refuse_without(error, f"a machine of the cluster at {self.address}")
             except TimeoutError:
                 self.count()
@@ -265,7 +265,7 @@ class Cluster(Executor):
             )
 
     def _refuse_away(self, workers: Iterable[str]) -> None:
-        """Refuse workers that may be on other machines, which a scheduler of this machine can have (through a tunnel)."""
+        """Refuse workers that may be on other machines: a scheduler of this machine can have them, as through a tunnel."""
         away = [] if self._remote else [worker for worker in workers if not is_here(worker)]
         if away:
             raise BadOptionError(

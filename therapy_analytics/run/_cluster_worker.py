@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: sees whether it is fit, does a task, and says nothing in the cluster's logs."""
+"""What a worker of a cluster does: it checks that it is suitable and runs a task, without a word in Dask's logs."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Answer = TypeVar("Answer")
 
 SCHEDULER = "--scheduler"
 _ONE_AT_A_TIME = Lock()
-"""Several workers can share a process (a cluster inside of a notebook): what is kept in it is for one at a time."""
+"""Workers that share a process (a cluster inside a notebook) take turns, as they share its caches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What the program of a worker must agree with before it works.
+    """Identifies the program, so that workers with another one are refused.
 
     Attributes
     ----------
     describe : callable or None
-        Says what the program is; None accepts any.
+        Returns a description of the program; None accepts any.
     described : str
-        What it said where the work is given away.
+        What it returned on the machine that gives out the work.
     """
 
     describe: Callable[[], str] | None
@@ -40,10 +40,10 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[Answer]):
-    """What became of a task; an error is one of the two, not raised.
+    """The answer of a task, or the error that it ended with.
 
-    What a task of Dask raises is written into the log of its worker, message and all, and a message could quote a
-    transcript or name a file. What it returns is not.
+    Errors are returned because Dask writes what a task raises into the log of its worker, with its message, which could
+    quote a transcript or name a file.
     """
 
     answer: Answer | None = None
@@ -54,8 +54,8 @@ class Reply(Generic[Answer]):
 class ClusterTask(Generic[Result]):
     """A task as it is sent.
 
-    Dask's logs and keys have its name. Where a process cannot unpack it, as one without this program, they have its
-    bytes as well: so a function and its arguments hold names of files and settings, and never a word of a transcript.
+    Dask writes its name into logs and keys, and its bytes where a process cannot unpack it: so the function and its
+    arguments hold names of files and settings, and never a word of a transcript.
     """
 
     function: Callable[[], Result]
@@ -66,20 +66,20 @@ class ClusterTask(Generic[Result]):
         return "ClusterTask()"
 
     def __call__(self) -> Reply[Result]:
-        """Do the work."""
+        """Run the function."""
         try:
             with _ONE_AT_A_TIME, one_thread():
                 take_one()
                 if unfit := unfitness(self.program):
                     return Reply(error=unfit)
                 return Reply(self.function())
-        except Exception as error:  # noqa: BLE001 (it is raised where the work was given away)
+        except Exception as error:  # noqa: BLE001 (it is raised on the machine that gives out the work)
             error.add_note(f"on the worker {_me()[0]}: {place_of(error)}")
             return Reply(error=error.with_traceback(None))
 
 
 def unfitness(program: Program, dask_worker: Worker | None = None) -> BadOptionError | None:
-    """Return what keeps this worker from doing the work as this machine would; Dask names the worker if it asks."""
+    """Return why this worker is unsuitable, or None; `dask_worker` is given by Dask."""
     address, n = _me(dask_worker)
     if n != 1:
         return BadOptionError(
@@ -98,12 +98,12 @@ def unfitness(program: Program, dask_worker: Worker | None = None) -> BadOptionE
 
 @functools.lru_cache(maxsize=4)
 def _described(describe: Callable[[], str]) -> str:
-    """Ask once, when the program is loaded: a file that is replaced later is not what this process runs."""
+    """Return the description as of the first call: a file that is replaced later is not what this process runs."""
     return describe()
 
 
 def _me(worker: Worker | None = None) -> tuple[str, int]:
-    """Return this worker's address, and how many things it works on at a time."""
+    """Return this worker's address, and how many tasks it runs at a time."""
     from distributed import get_worker  # noqa: PLC0415
 
     worker = worker or get_worker()
