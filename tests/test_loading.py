@@ -257,9 +257,7 @@ def test_results_of_an_earlier_version_must_be_computed_again(csv: Path, tmp_pat
     columns = ["column", "table", "family", "meaning", "unit", "range", "formula", "misleads", "source"]
     write_csv(read_csv(folder / "codebook.csv")[columns], folder / "codebook.csv")
     for read in (load, read_sessions, read_wide_turns, ta.wide):
-        with pytest.raises(
-            BadOptionError, match=r"of a version before 0\.4.* Compute them again: tanalyze run"
-        ):
+        with pytest.raises(BadOptionError, match=r"of a version before 0\.4.* Compute them again: tanalyze run"):
             read(folder)
 
 

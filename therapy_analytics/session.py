@@ -17,7 +17,7 @@ MarkKind = Literal["laughter", "crying", "sigh", "silence", "pause", "unclear", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class SpeechMark:
     """Something about the talk that a transcriber noted: ``[laughs]``, ``(pause 3s)``, ``xxx``.
 
     Attributes
@@ -57,7 +57,7 @@ class Turn:
         a text, from 1.
     start_s, end_s : float or None
         Seconds from the start of the recording, or None where the transcript has no times.
-    marks : tuple of Mark
+    marks : tuple of SpeechMark
         What the transcriber noted about the talk; not part of `text`.
     gold : mapping of str to str
         Codes that people gave the turn, by the name of their column in the file.
@@ -73,7 +73,7 @@ class Turn:
     first_row: int
     start_s: float | None = None
     end_s: float | None = None
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[SpeechMark, ...] = ()
     gold: Mapping[str, str] = field(default_factory=dict)
     speaker_changed: str = ""
 

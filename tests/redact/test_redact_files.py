@@ -14,7 +14,7 @@ import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnknownNameError
 from therapy_analytics.redact import RedactOptions, redact, redact_session
 from therapy_analytics.redact._files import Ids, redact_about
-from therapy_analytics.session import Mark, Session, Turn
+from therapy_analytics.session import Session, SpeechMark, Turn
 
 TALK = """Dr. Lindqvist: Hi Dana, is 914-555-0123 still your number? [Dana nods]
 Dana: It is. My sister Zorblat moved to Yonkers on March 3rd, 2021. [laughs]
@@ -137,7 +137,7 @@ def test_counselors_keep_one_number_through_a_run() -> None:
 
 
 def test_marks_and_codes_lose_names_and_stay_what_they_are() -> None:
-    mark = Mark(kind="event", at=9, written="[Dana leaves]")
+    mark = SpeechMark(kind="event", at=9, written="[Dana leaves]")
     turn = Turn(
         index=0,
         speaker="Dana",

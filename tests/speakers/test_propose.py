@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from spoken import FRENCH, SAID, plain, session
 
-from therapy_analytics.session import Mark, Role, Session
+from therapy_analytics.session import Role, Session, SpeechMark
 from therapy_analytics.speakers import attributed, proposed, repaired
 from therapy_analytics.speakers._boundaries import moved, moves_of
 from therapy_analytics.speakers._gaps import gap_scores
@@ -95,8 +95,10 @@ def test_words_keep_their_order_and_number() -> None:
 
 def test_moved_words_take_their_marks_along() -> None:
     one, other = session(("I see now, go on", "so I left"), name="marks").turns
-    one = replace(one, marks=(Mark(kind="sigh", at=2, written="[sighs]"), Mark(kind="laughter", at=14, written="[l]")))
-    other = replace(other, marks=(Mark(kind="pause", at=3, written="(pause)"),))
+    one = replace(
+        one, marks=(SpeechMark(kind="sigh", at=2, written="[sighs]"), SpeechMark(kind="laughter", at=14, written="[l]"))
+    )
+    other = replace(other, marks=(SpeechMark(kind="pause", at=3, written="(pause)"),))
     left, right = moved(one, other, 2)
     assert (left.text, right.text) == ("I see now,", "go on so I left")
     assert [mark.at for mark in left.marks] == [2]

@@ -15,7 +15,7 @@ from therapy_analytics.readers._labels import misspelled, unnumbered, without_nu
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted, passed_over_note
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
-from therapy_analytics.session import Mark, Role, Session, Turn
+from therapy_analytics.session import Role, Session, SpeechMark, Turn
 
 MAX_ID = 80
 _FEWEST_NUMBERED = 5
@@ -274,10 +274,10 @@ def _end(rows: list[Row]) -> float | None:
     return last.end_s if last.end_s is None or last.start_s is None or last.end_s > last.start_s else None
 
 
-def _words_and_marks(rows: list[Row]) -> tuple[str, tuple[Mark, ...]]:
+def _words_and_marks(rows: list[Row]) -> tuple[str, tuple[SpeechMark, ...]]:
     """Join the words of a turn's rows and move the marks of each row along."""
     lines: list[str] = []
-    marks: list[Mark] = []
+    marks: list[SpeechMark] = []
     length = 0
     for row in rows:
         words, found = split_marks(_whole(row.text))

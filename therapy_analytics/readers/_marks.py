@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from therapy_analytics.session import Mark, MarkKind
+from therapy_analytics.session import MarkKind, SpeechMark
 
 _SECONDS = r"(?P<s>\d+(?:[.,]\d+)?)\s*(?:s|sec|secs|seconds?)\.?"
 _KINDS: tuple[tuple[MarkKind, str], ...] = (
@@ -30,7 +30,7 @@ _PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9]*_\w+|[A-Z]{2,}\d*|\.{3}|\u2026|x|\s*")
 _LONGEST_EVENT = 4
 
 
-def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
+def split_marks(text: str) -> tuple[str, tuple[SpeechMark, ...]]:
     """Take the speech marks out of a text.
 
     Parameters
@@ -42,7 +42,7 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     -------
     str
         The words alone.
-    tuple of Mark
+    tuple of SpeechMark
         Each with its place in these words.
 
     Examples
@@ -71,7 +71,7 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     return words, tuple(_placed(words, *mark) for mark in marks)
 
 
-def join_marks(text: str, marks: Sequence[Mark]) -> str:
+def join_marks(text: str, marks: Sequence[SpeechMark]) -> str:
     """Put marks back where they stood: what `split_marks` undoes.
 
     Examples
@@ -127,9 +127,9 @@ def _add(pieces: list[str], more: str) -> int:
     return len(more)
 
 
-def _placed(words: str, found: tuple[MarkKind, float | None], written: str, at: int) -> Mark:
+def _placed(words: str, found: tuple[MarkKind, float | None], written: str, at: int) -> SpeechMark:
     """Let a mark point at what follows it."""
     at = min(at, len(words))
     while at < len(words) and words[at] == " ":
         at += 1
-    return Mark(kind=found[0], at=at, written=written, seconds=found[1])
+    return SpeechMark(kind=found[0], at=at, written=written, seconds=found[1])

@@ -15,7 +15,7 @@ from therapy_analytics.redact._names import Person, person
 from therapy_analytics.redact._reader import Verdict
 from therapy_analytics.redact._spoken import runs
 from therapy_analytics.redact._tokens import plain, texts_before, tokens
-from therapy_analytics.session import Mark, Session, Turn
+from therapy_analytics.session import Session, SpeechMark, Turn
 
 _MOST_ROUNDS = 6
 _FEWEST_DIGITS = 4
@@ -167,7 +167,7 @@ class _Work:
             end = one.end
         return "".join([*pieces, text[end:]]), cuts
 
-    def _marks(self, turn: Turn, moved: Callable[[int], int], text: str) -> tuple[tuple[Mark, ...], list[Noted]]:
+    def _marks(self, turn: Turn, moved: Callable[[int], int], text: str) -> tuple[tuple[SpeechMark, ...], list[Noted]]:
         """Clean what transcribers wrote in brackets; there a placeholder has none of its own."""
         done, notes = [], []
         for mark in turn.marks:

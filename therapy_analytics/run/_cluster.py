@@ -265,7 +265,7 @@ class Cluster(Executor):
             )
 
     def _refuse_away(self, workers: Iterable[str]) -> None:
-        """Refuse workers that may be on other machines: a scheduler of this machine can have them, as through a tunnel."""
+        """Refuse workers that may be on other machines, which a scheduler here can have through a tunnel."""
         away = [] if self._remote else [worker for worker in workers if not is_here(worker)]
         if away:
             raise BadOptionError(

@@ -221,9 +221,9 @@ def open_executor(
             with open_cluster(scheduler, program=program, remote=remote) as cluster:
                 yield cluster
         elif processes > 1:
-            from therapy_analytics.run._local import Pool  # noqa: PLC0415 (it needs this module)
+            from therapy_analytics.run._local import ProcessPool  # noqa: PLC0415 (it needs this module)
 
-            with Pool(processes) as pool:
+            with ProcessPool(processes) as pool:
                 yield pool
         else:
             yield ThisProcess()

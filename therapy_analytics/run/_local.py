@@ -25,7 +25,7 @@ TRIES_TO_START = 3
 _GUARD = 'In a script of your own, write what it does below a line `if __name__ == "__main__":`'
 
 
-class Pool(Executor):
+class ProcessPool(Executor):
     """Processes of this machine, started when there is something to do, and replaced when one dies."""
 
     def __init__(self, processes: int) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from therapy_analytics.readers import join_marks
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers.chat_talkbank import LABEL, NO_END, letters, spoken
-from therapy_analytics.session import Mark, Role, Session, Turn
+from therapy_analytics.session import Role, Session, SpeechMark, Turn
 from therapy_analytics.writers._base import writer
 
 _ROLES: Mapping[Role, tuple[str, str]] = {
@@ -144,14 +144,14 @@ class Utterance:
     verbatim: str = field(repr=False)
 
 
-def utterances(text: str, marks: Sequence[Mark]) -> Iterator[Utterance]:
+def utterances(text: str, marks: Sequence[SpeechMark]) -> Iterator[Utterance]:
     """Yield a turn as CHAT has it: one utterance a sentence, each with one end.
 
     Parameters
     ----------
     text : str
         The words of a turn.
-    marks : sequence of Mark
+    marks : sequence of SpeechMark
         Its marks; each goes with the words that follow it.
 
     Yields
@@ -171,7 +171,7 @@ def utterances(text: str, marks: Sequence[Mark]) -> Iterator[Utterance]:
     yield from (_utterance(*one) for one in sentences)
 
 
-def _sentences(words: str, marks: Sequence[Mark]) -> Iterator[tuple[str, Sequence[Mark]]]:
+def _sentences(words: str, marks: Sequence[SpeechMark]) -> Iterator[tuple[str, Sequence[SpeechMark]]]:
     """Yield the sentences with their marks; marks behind the last end are a sentence of their own."""
     begins = [0]
     for match in _SENTENCE_END.finditer(words):
@@ -186,7 +186,7 @@ def _sentences(words: str, marks: Sequence[Mark]) -> Iterator[tuple[str, Sequenc
         yield words[begin:end].rstrip(), [replace(mark, at=mark.at - begin) for mark in own]
 
 
-def _utterance(words: str, marks: Sequence[Mark]) -> Utterance:
+def _utterance(words: str, marks: Sequence[SpeechMark]) -> Utterance:
     """Write one sentence, and keep its words beside it unless the line is read as the same."""
     verbatim = join_marks(words, marks)
     line = _line(words, marks)
@@ -197,17 +197,17 @@ def _utterance(words: str, marks: Sequence[Mark]) -> Utterance:
     return Utterance(line, verbatim)
 
 
-def _essence(words: str, marks: Sequence[Mark]) -> tuple[object, ...]:
+def _essence(words: str, marks: Sequence[SpeechMark]) -> tuple[object, ...]:
     return words, [(mark.kind, mark.at, mark.seconds, _told(mark)) for mark in marks]
 
 
-def _told(mark: Mark) -> str:
+def _told(mark: SpeechMark) -> str:
     """Return what a mark says beyond its kind and length; pauses and unheard words say no more."""
     says_no_more = mark.kind == "pause" or _UNHEARD.fullmatch(mark.written)
     return "" if says_no_more else "".join(filter(str.isalnum, mark.written)).casefold()
 
 
-def _line(words: str, marks: Sequence[Mark]) -> str:
+def _line(words: str, marks: Sequence[SpeechMark]) -> str:
     """Write words, marks where they stand among them, and the end."""
     ending = _ENDING.search(words)
     end = ending.start() if ending else len(words)
@@ -227,7 +227,7 @@ def _end(signs: str) -> str:
     return _ENDINGS.get(signs) or _ENDINGS.get(signs[-1], signs[-1])
 
 
-def _mark(mark: Mark) -> str:
+def _mark(mark: SpeechMark) -> str:
     """Return a mark as CHAT has it; what is left out stands in the words beside the line."""
     inside = mark.written.strip("[]()* ")
     if mark.kind in {"pause", "silence"} and mark.seconds is not None:
