@@ -1,18 +1,19 @@
-"""The application that commands are added to, the options that several share, and how it ends."""
+"""The application that commands are added to, the options that several share, and how commands end."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from therapy_analytics.errors import place_of
+from therapy_analytics.errors import TherapyAnalyticsError, place_of
 from therapy_analytics.printable import printable
 from therapy_analytics.third_party import leave_no_font_list
 
@@ -33,7 +34,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command; whatever happens, end with a sentence and a status, never a traceback."""
+    """Run the command, and end with a sentence and a status, never with a traceback."""
     leave_no_font_list()
     try:
         _guard_usage()
@@ -41,7 +42,7 @@ def main() -> None:
     except KeyboardInterrupt:
         fail("Stopped. The same command starts it again.", INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read the output has gone. Python would fail once more when it empties standard output at the end.
+        # The reader of the output has gone. Python would fail again when it flushes standard output at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(NOTHING_DONE) from None
     except OSError as error:
@@ -53,7 +54,7 @@ def main() -> None:
 
 
 def _command() -> None:
-    """Run the command; where Ctrl-C stopped it, which typer passes on as a status without a word, say so again."""
+    """Run the command; raise KeyboardInterrupt where typer has turned that into a status without a word."""
     try:
         app()
     except Ended:
@@ -65,7 +66,7 @@ def _command() -> None:
 
 
 def _guard_usage() -> None:
-    """See to it that messages on wrong usage, which repeat words of the command, do not steer the terminal either."""
+    """Let messages on wrong usage, which repeat words of the command, show control characters as numbers."""
     if any(printable(word) != word for word in sys.argv):
         from typer import rich_utils  # noqa: PLC0415
 
@@ -147,6 +148,16 @@ Lexicons = Annotated[
 ]
 
 
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Write private files, and end the command with a sentence where this package refuses to go on."""
+    os.umask(0o077)
+    try:
+        yield
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+
+
 def read_options(
     columns: str,
     therapist: str | None,
@@ -181,28 +192,29 @@ def pairs(text: str, known: Collection[str], option: str) -> dict[str, str]:
 
 
 def say(*lines: str, err: bool = False) -> None:
-    """Print lines; what in them would steer the terminal stands as a number."""
+    """Print lines, with control characters as numbers."""
     for line in lines:
         typer.echo(printable(line), err=err)
 
 
 class Ended(SystemExit):
-    """The end of a command that has said why."""
+    """The end of a command that has printed why."""
 
 
 def fail(sentence: str, status: int) -> NoReturn:
-    """Say in a sentence why the command ends, and end it."""
+    """Print a sentence on why the command ends, and end it."""
     if status == INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is impatient and presses it again gets no traceback
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C now would print a traceback
     say(f"tanalyze: {sentence}", err=True)
     raise Ended(status)
 
 
 def _unexpected(error: Exception) -> str:
-    """Say where a defect of ours is without its message, which could quote a transcript."""
+    """Return a sentence on where a defect of ours is, without its message, which could quote a transcript."""
     return f"A defect of this program stopped it ({place_of(error)}). Please report this line."
 
 
 def _of_the_system(error: OSError) -> str:
-    said = f"{error.filename or 'The disk'}: {error.strerror or type(error).__name__}."
-    return f"{said} Make room; what is done is kept, and the same command goes on." if error.errno == ENOSPC else said
+    problem = f"{error.filename or 'The disk'}: {error.strerror or type(error).__name__}."
+    remedy = " Make room; what is done is kept, and the same command goes on." if error.errno == ENOSPC else ""
+    return problem + remedy

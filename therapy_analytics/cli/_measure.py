@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,6 @@ import typer
 
 from therapy_analytics.cli._app import (
     INTERRUPTED,
-    NOTHING_DONE,
     SOME_FILES_FAILED,
     Client,
     Columns,
@@ -26,6 +24,7 @@ from therapy_analytics.cli._app import (
     fail,
     read_options,
     say,
+    sentences,
 )
 from therapy_analytics.cli._tables import show_run
 
@@ -83,7 +82,7 @@ def run(
         int, typer.Option(min=1, max=256, help="How many workers share the work; the results are the same.")
     ] = 1,
     engine: Annotated[
-        str, typer.Option(help="Who works: local (this machine), or dask (a cluster, see --scheduler).")
+        str, typer.Option(help="Where the workers are: local (this machine), or dask (a cluster, see --scheduler).")
     ] = "local",
     scheduler: Annotated[
         str | None,
@@ -105,8 +104,8 @@ def run(
         bool,
         typer.Option(
             "--repair-speakers",
-            help="Before measuring, put right what tanalyze speakers proposes: exchanged labels, and words at the "
-            "wrong side of a turn. turns.csv marks every changed turn.",
+            help="Before measuring, correct what tanalyze speakers proposes: swapped labels, and words on the "
+            "wrong side of a turn boundary. turns.csv marks every changed turn.",
         ),
     ] = False,
     spacy_model: Annotated[
@@ -172,14 +171,12 @@ def run(
 ) -> None:
     """Read transcripts, say what each turn does, measure each session, write tables, figures and a page to look at."""
     from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import load_lexicon  # noqa: PLC0415
     from therapy_analytics.progress import Progress  # noqa: PLC0415
     from therapy_analytics.run import Writing  # noqa: PLC0415
     from therapy_analytics.run import run as run_pipeline  # noqa: PLC0415
     from therapy_analytics.settings import Settings, extras_of  # noqa: PLC0415
 
-    os.umask(0o077)
     progress = Progress()
     coder = TaggerOptions(
         kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model,
@@ -194,7 +191,7 @@ def run(
     )  # fmt: skip
     asked = [*(name.strip() for name in measures.split(",")), *(["syntax"] if spacy_model is not None else [])]
     try:
-        with closing(progress):
+        with sentences(), closing(progress):
             _check_coder(coder, explain=explain)
             settings = Settings(
                 lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes, tagger=coder,
@@ -203,8 +200,6 @@ def run(
             )  # fmt: skip
             options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
             result = run_pipeline(paths, out, settings=settings, read_options=options, writing=writing, replace=replace)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     except KeyboardInterrupt:
         fail("Stopped. What is finished is kept: the same command goes on from there.", INTERRUPTED)
     show_run(result, writing)
@@ -219,7 +214,7 @@ def _form(name: str) -> Form:
 
 
 def _figures(plots: bool | None, formats: list[str] | None) -> tuple[str, ...] | None:
-    """Return the formats that were asked for; none with --no-plots; None where nothing was said."""
+    """Return the formats that were asked for; none with --no-plots; None without either option."""
     if plots is False and formats:
         message = "--no-plots and --figure-format contradict each other. Leave one of them out."
         raise typer.BadParameter(message, param_hint="--figure-format")
@@ -238,7 +233,7 @@ def _scheduler(engine: str, address: str | None) -> str | None:
 
 
 def _check_coder(options: TaggerOptions, *, explain: bool) -> None:
-    """Refuse a coder that cannot be or cannot explain itself, and say where the words go before they do."""
+    """Refuse a coder that cannot be loaded or cannot explain itself; say where words are sent before they are."""
     from therapy_analytics.behaviours import load_coder  # noqa: PLC0415
     from therapy_analytics.behaviours.explain import explaining_tagger  # noqa: PLC0415
 

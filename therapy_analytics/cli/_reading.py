@@ -1,15 +1,13 @@
-"""Commands that read transcripts and measure nothing: inspect, convert, speakers, redact."""
+"""Commands on transcripts that measure nothing: inspect, convert, speakers, redact."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from therapy_analytics.cli._app import (
-    NOTHING_DONE,
     SOME_FILES_FAILED,
     Client,
     Columns,
@@ -20,9 +18,9 @@ from therapy_analytics.cli._app import (
     SplitBy,
     Therapist,
     app,
-    fail,
     read_options,
     say,
+    sentences,
 )
 
 if TYPE_CHECKING:
@@ -44,19 +42,16 @@ def inspect(
     quotes: Annotated[bool, typer.Option("--quotes", help="Show the first turns, with their words.")] = False,
 ) -> None:
     """Show how each file would be read: reader, encoding, sessions, speakers, roles and why, what is left out."""
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
     from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
     options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     account, failed = Account(options), False
-    try:
+    with sentences():
         for one in look(paths, options=options, account=account):
             failed = failed or one.reading.problem is not None
             say(*one.lines(quotes=quotes))
         say(*account.lines())
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     raise typer.Exit(SOME_FILES_FAILED if failed else 0)
 
 
@@ -75,16 +70,12 @@ def convert(
     split_by: SplitBy = None,
 ) -> None:
     """Write each session in another form, one file a session, and say what that form cannot hold."""
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
-    os.umask(0o077)
     options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
-    try:
+    with sentences():
         done = write(paths, to, out, options=options)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     _say_what_is_missing(done, to)
     say(f"{counted(len(done.files), 'file')} written to {out}")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
@@ -105,17 +96,13 @@ def speakers(
     keep: Keep = None,
 ) -> None:
     """Propose who said what, by the words: corrected copies and a list of the changes, for you to accept or not."""
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.speakers import KINDS  # noqa: PLC0415
     from therapy_analytics.speakers import speakers as propose  # noqa: PLC0415
 
-    os.umask(0o077)
     options = read_options(columns, therapist, client, metadata, pattern, keep)
-    try:
+    with sentences():
         done = propose(paths, out, options=options)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     say(*(f"Not read: {problem}" for problem in done.problems), *done.told, err=True)
     say(*(f"{session}: {why}" for session, why in done.abstained))
     for kind, what in KINDS.items():
@@ -154,17 +141,13 @@ def redact(
     split_by: SplitBy = None,
 ) -> None:
     """Copy transcripts without names, places, dates, numbers: an assist. A person must read every copy."""
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.redact import KINDS, RedactOptions  # noqa: PLC0415
     from therapy_analytics.redact import redact as write_copies  # noqa: PLC0415
 
-    os.umask(0o077)
     options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
-    try:
+    with sentences():
         done = write_copies(paths, out, options=RedactOptions(to=to, key=key, quotes=quotes), read_options=options)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     _say_what_is_missing(done, to)
     for kind, what in KINDS.items():
         if done.removed.get(kind):

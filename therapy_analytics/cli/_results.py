@@ -1,15 +1,13 @@
-"""Commands on what runs have found and people have coded: compare, agree, train, codebook."""
+"""Commands on results and on codes of people: compare, agree, train, report, export, codebook."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from therapy_analytics.cli._app import (
-    NOTHING_DONE,
     SOME_FILES_FAILED,
     Client,
     Columns,
@@ -20,10 +18,10 @@ from therapy_analytics.cli._app import (
     SplitBy,
     Therapist,
     app,
-    fail,
     pairs,
     read_options,
     say,
+    sentences,
 )
 from therapy_analytics.cli._tables import show_comparison
 
@@ -84,7 +82,7 @@ def compare(
         typer.Option(help="Random permutations where there are too many to count all: more is steadier and slower."),
     ] = 10_000,
     seed: Annotated[
-        int, typer.Option(min=0, help="Random seed of the permutations: the same number gives the same p.")
+        int, typer.Option(min=0, help="Random seed of the permutations: the same seed gives the same p.")
     ] = 0,
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw a figure for each family of measures.")
@@ -96,9 +94,7 @@ def compare(
     """Say who does what more than whom and how sure that is, from the results of one run or several."""
     from therapy_analytics.compare import CompareOptions  # noqa: PLC0415
     from therapy_analytics.compare import compare as compare_groups  # noqa: PLC0415
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
 
-    os.umask(0o077)
     options = CompareOptions(
         cluster=cluster,
         where=tuple(where or ()),
@@ -107,11 +103,9 @@ def compare(
         allow_mixed=allow_mixed,
         gold=gold,
     )
-    try:
+    with sentences():
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
         found.write(out, plots=plots, replace=replace, on_before=_say)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     show_comparison(found.words, out, plots=plots)
 
 
@@ -166,18 +160,14 @@ def agree(
     """Say how far the machine's codes agree with people's, and people's with each other's."""
     from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
     from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
 
-    os.umask(0o077)
-    try:
+    with sentences():
         options = GoldOptions(
             columns=pairs(columns, NAMES, "--columns"),
             labels=labels, book=book, blank=blank, transcripts=transcripts,
         )  # fmt: skip
         found = agreement_of(results, gold, options=options, epsilon=epsilon)
         found.write(out, figures=plots, replace=replace, on_before=_say)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     say(*(line for told in found.summary for line in told.split("\n")))
     say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv, alt_test.csv")
 
@@ -239,19 +229,15 @@ def train(
     beside: Annotated[
         str, typer.Option(help="Which tagger of the package is scored on the same turns, to compare: accurate or fast.")
     ] = "accurate",
-    seed: Annotated[
-        int, typer.Option(min=0, help="Number that random draws begin from: the same number gives the same model.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: the same seed gives the same model.")] = 0,
 ) -> None:
     """Learn the tagger anew, or codes of your own, from codes that people gave, and say how good that is."""
     from therapy_analytics.agreement import NAMES  # noqa: PLC0415
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.training import TrainOptions  # noqa: PLC0415
     from therapy_analytics.training import train as learn  # noqa: PLC0415
 
-    os.umask(0o077)
     columns_of_codes = pairs(code_columns, NAMES, "--code-columns")
-    try:
+    with sentences():
         options = TrainOptions(
             codebook=codebook, columns=columns_of_codes, blank=blank, only=tuple(only or ()), group=group,
             warm_start=not cold, beside=beside, seed=seed,
@@ -261,8 +247,6 @@ def train(
             read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
             replace=replace,
         )  # fmt: skip
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     say(*(line for told in found.words for line in told.split("\n")))
     raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
 
@@ -283,14 +267,10 @@ def report(
     ] = 300,
 ) -> None:
     """Write report.html: one page to look at first, to open in any browser."""
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.report import report as write  # noqa: PLC0415
 
-    os.umask(0o077)
-    try:
+    with sentences():
         page = write(results, out=out, quotes=quotes, most_sessions=most_sessions, replace=replace)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     held = "the words of the transcripts" if quotes else "no words of the transcripts"
     say(f"{page}: open it in a browser. It holds {held}.")
 
@@ -313,14 +293,10 @@ def export(
     replace: Replace = False,
 ) -> None:
     """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
 
-    os.umask(0o077)
-    try:
+    with sentences():
         files = export_tables(results, out, to=to, wide=wide, replace=replace, on_before=_say)
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
     say(*map(str, files))
 
 
@@ -335,19 +311,15 @@ def codebook(
     from therapy_analytics.behaviours import codebook_named  # noqa: PLC0415
     from therapy_analytics.cells import csv_of_frame  # noqa: PLC0415
     from therapy_analytics.codebook_table import codes_table  # noqa: PLC0415
-    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import EXTRAS  # noqa: PLC0415
     from therapy_analytics.run import analyze  # noqa: PLC0415
 
-    try:
-        table = (
-            codes_table([codebook_named(book) for book in books]) if books else analyze([], measures=EXTRAS).codebook
-        )
-    except TherapyAnalyticsError as error:
-        fail(str(error), NOTHING_DONE)
+    with sentences():
+        named = [codebook_named(book) for book in books or ()]
+        table = codes_table(named) if named else analyze([], measures=EXTRAS).codebook
     say(*csv_of_frame(table).removesuffix("\n").split("\n"))
 
 
 def _say(sentence: str) -> None:
-    """Tell something that is no result."""
+    """Print a message that is no result."""
     say(sentence, err=True)

@@ -1,4 +1,4 @@
-"""Tables and texts on the screen: what a run found, and what a comparison says."""
+"""Tables and texts in the terminal: what a run found, and what a comparison says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 20
 
 
 def show_run(result: RunResult, writing: Writing) -> None:
-    """Print what was found and where it stands."""
+    """Print the first sessions, where the results are, and what to check."""
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -42,7 +42,7 @@ def show_run(result: RunResult, writing: Writing) -> None:
 
 
 def show_comparison(words: str, out: Path, *, plots: bool) -> None:
-    """Print what a comparison says, less how it was done, which stands in its file."""
+    """Print what a comparison says, without how it was done, which is in its file."""
     from rich.markdown import Markdown  # noqa: PLC0415
 
     from therapy_analytics.progress import Terminal  # noqa: PLC0415
