@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 import therapy_analytics as ta
 from therapy_analytics.cli import app
 from therapy_analytics.errors import CannotWriteError
+from therapy_analytics.exports import FORMS
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +108,7 @@ def test_an_export_that_fails_leaves_the_earlier_one(monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("therapy_analytics.exports.write_parquet", full)
+    monkeypatch.setitem(FORMS, "parquet", replace(FORMS["parquet"], write=full))
     with pytest.raises(CannotWriteError, match="the disk is full"):
         ta.export("results", "o")
     assert files(Path("o")) == before

@@ -1,7 +1,7 @@
-"""The tables of an analysis for other programs: Parquet, Stata, SPSS, each column with what the codebook says of it.
+"""Export of the tables of an analysis to Parquet, Stata and SPSS, each column with its meaning.
 
-How to add a form: write ``f(tables, out) -> None`` in a new module of this folder, which writes a file a table and
-calls `private.fresh` before it does, and name it in `_form`.
+How to add a form: write ``f(tables, out) -> None`` in a new module of this folder, which calls `private.fresh` for each
+file that it writes, and add it to `FORMS`.
 """
 
 from __future__ import annotations
@@ -24,23 +24,40 @@ from therapy_analytics.exports._tables import (
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.results import load
 
-FORMS = ("parquet", "stata", "spss")
-"""What tables can be exported to."""
-
 
 @dataclass(frozen=True, slots=True)
 class _ExportForm:
+    """A form of export.
+
+    Attributes
+    ----------
+    suffix : str
+        The suffix of its files.
+    check : callable
+        Raises a `BadOptionError` if the library that writes it is not installed.
+    write : callable
+        Writes the tables into a folder.
+    names : str
+        The file that lists the short names of columns; empty where they keep their names.
+    """
+
     suffix: str
     check: Callable[[], object]
-    """Raises a `BadOptionError` where the library that writes it is not installed."""
     write: Callable[[Sequence[ExportTable], Path], None]
     names: str = ""
-    """The file that says how columns are called there, where they cannot keep their names."""
 
     @property
     def files(self) -> list[str]:
-        """Return all names that an export can write."""
+        """The names of all files that an export may write."""
         return [*(f"{table}{self.suffix}" for table in (*EXPORTED, WIDE)), *([self.names] if self.names else [])]
+
+
+FORMS = {
+    "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
+    "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
+    "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
+}
+"""The forms that tables can be exported to, by name."""
 
 
 def export(
@@ -65,12 +82,12 @@ def export(
         ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need pyreadstat
         (``pip install 'therapy-analytics[stats]'``), ``parquet`` needs pyarrow (``[parquet]``).
     wide : bool, optional
-        Whether the table `wide` is written as well: a row a session, every number that was measured in a column (up to
-        some 1,300: Stata/BE opens 2,048).
+        Whether the table `wide` is written, too: a row a session, every number that was measured in a column (up to
+        some 1,300; Stata/BE opens 2,048).
     replace : bool, optional
-        Whether exports of other results, in whichever form, are replaced as well.
+        Whether exports of other results, in any form, are replaced.
     on_before : callable, optional
-        Told in a sentence what was replaced.
+        Called with a sentence on what was replaced.
 
     Returns
     -------
@@ -78,28 +95,30 @@ def export(
         The files: sessions, measures and parts (a row for each measure), turns, probabilities, turn_measures,
         behaviours (a row for each turn and code), responses, dyads and feelings where there are any, the codebook,
         and wide where it is asked for. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``,
-        which says how each column is called there, and how many texts had to be cut.
+        with the name of each column there, and how many of its texts had to be cut.
 
     Raises
     ------
     UnknownNameError
         There is no such form.
     BadOptionError
-        A library is missing, the folder holds other things than exports or exports of other results, or the results
-        cannot be read.
+        A library is missing, the folder holds other files, or exports of other results, or the results cannot be read.
     CannotWriteError
         The system refused to write.
 
     Notes
     -----
-    Nothing that was said is written, but for results that hold it: column ``text`` of the turns of ``--quotes``.
-    The same tables give the same bytes: where a form wants a date, it is 1 January 2000.
+    No words of the sessions are written unless the results hold them (column ``text`` of the turns, of ``--quotes``).
+    The same tables give the same bytes: where a form has a date, it is 1 January 2000.
     """
-    form = _form(to)
+    if to not in FORMS:
+        kind = "form to export to"
+        raise UnknownNameError(kind, to, FORMS)
+    form = FORMS[to]
     form.check()
     analysis = results if isinstance(results, Analysis) else load(results)
     out = Path(out)
-    known = {name for one in FORMS for name in _form(one).files}
+    known = {name for one in FORMS.values() for name in one.files}
     made = Made(
         what="exported tables", names=form.files, beside=known.difference(form.files), sources=sources_of(results),
         replace=replace, say=on_before,
@@ -107,14 +126,3 @@ def export(
     with replaced_in(out, made) as part:
         form.write(export_tables(analysis, with_wide=wide), part)
     return [out / name for name in form.files if (out / name).is_file()]
-
-
-def _form(name: str) -> _ExportForm:
-    forms = {
-        "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
-        "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
-        "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
-    }
-    if name not in forms:
-        raise UnknownNameError("form to export to", name, forms)
-    return forms[name]

@@ -1,4 +1,4 @@
-"""Stata and SPSS files: numbers with labels of variables and values, and short names.
+"""Stata and SPSS files: labels of variables and values, and short names.
 
 Stata: .dta of Stata 14 and later (format 118, UTF-8). SPSS: .sav with levels of measurement.
 """
@@ -21,19 +21,19 @@ from therapy_analytics.private import fresh, write
 from therapy_analytics.results import as_csv
 
 LONGEST_INT = 2**31 - 1000
-"""Whole numbers above it are written as numbers with decimals: the largest of 32 bits mean "missing" in Stata."""
+"""Larger integers are written as floating-point numbers: the largest 32-bit integers mean "missing" in Stata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramLimits:
-    """What a program takes.
+    """Limits of a program.
 
     Attributes
     ----------
     name, label : int
-        Characters of a name, bytes of a label.
+        Characters of a column's name, bytes of its label.
     text : int or None
-        Bytes of a text.
+        Bytes of a text; None for any number.
     value_label : int
         Bytes of the label of a value.
     """
@@ -46,22 +46,22 @@ class ProgramLimits:
 
 @dataclass(frozen=True, slots=True)
 class LabelledTable:
-    """A table as these programs take it; all mappings are by the short names.
+    """A table as these programs hold it; the mappings except `names` are by short name.
 
     Attributes
     ----------
     frame : DataFrame
-        Texts and numbers alone.
+        Texts and numbers, with short names of columns.
     names : mapping of str to str
-        Short name of each column of the table.
+        The short name of each column.
     labels : mapping of str to str
         What the columns mean.
     values : mapping of str to mapping of int to str
-        What their values are called.
+        Labels of the values of categorical columns.
     ordered : frozenset of str
-        Columns whose labelled values have an order.
+        Categorical columns whose values have an order.
     cut : mapping of str to int
-        How many texts were too long.
+        How many texts were too long and were cut.
     """
 
     frame: pd.DataFrame
@@ -73,16 +73,16 @@ class LabelledTable:
 
 
 STATA = ProgramLimits(name=31, label=80, text=None, value_label=32_000)
-"""Names may have 32 characters, but the library gives labels of values the name of their column, and 31 at most."""
+"""Stata allows names of 32 characters, but the library names the labels of values after their column, in 31."""
 SPSS = ProgramLimits(name=64, label=256, text=32_767, value_label=120)
 _FORMAT_118 = 14
 _STATA_DATE = b"01 Jan 2000 00:00"
 _BEFORE_STATA_DATE = b"<timestamp>" + bytes([len(_STATA_DATE)])
 _STATA_HEAD = 1000
 _SPSS_DATE_AT, _SPSS_DATE = 92, b"01 Jan 0000:00:00"
-"""Where the head of a .sav says when it was made: nine characters of a date, eight of a time."""
+"""Position and replacement of the date (nine characters) and time (eight) in the header of a .sav file."""
 _WIDEST = 40
-"""Characters of a text that the data view of SPSS shows at first."""
+"""The most characters of a text that the data view of SPSS shows by default."""
 
 
 def library(to: str) -> Any:
@@ -123,14 +123,14 @@ def _is_ordered(values: pd.Series) -> bool:
 
 
 def _kinds(values: pd.Series) -> dict[int, str]:
-    """Return the categories of a column, numbered from 1."""
+    """Return the categories of a column by number, from 1."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return {}
     return {number: clean(str(text)) for number, text in enumerate(values.dtype.categories, start=1)}
 
 
 def plain_numbers(values: pd.Series, *, whole: bool) -> pd.Series:
-    """Return whole numbers of 32 bits, and others of 64; categories count from 1; the infinite is missing."""
+    """Return integers of 32 bits or floats of 64; categories are numbered from 1, infinite values are missing."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         place = values.cat.codes.to_numpy(dtype=np.int32)
         return pd.Series(pd.arrays.IntegerArray(place + np.int32(1), place < 0))
@@ -146,19 +146,19 @@ def _texts(values: pd.Series) -> pd.Series:
 
 
 def clean(text: str) -> str:
-    """Return a text without what these files cannot hold: NUL ends a text there, half a character has no bytes."""
+    """Return a text without NUL, which ends a text in these files, and without lone surrogates."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
 
 
 def _cut(texts: pd.Series, most: int) -> tuple[pd.Series, int]:
-    """Cut texts of too many bytes, between characters, and count them."""
+    """Return texts with those of too many bytes cut between characters, and how many these are."""
     long = np.array([len(one) * 4 > most and len(one.encode()) > most for one in texts], dtype=np.bool_)
     kept = [shortened(one, most) if far else one for one, far in zip(texts, long, strict=True)]
     return pd.Series(kept, dtype=object), int(long.sum())
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text of at most so many bytes; three dots say that there was more.
+    """Return a text of at most `most` bytes; three dots show that it was cut.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def write_names(done: Sequence[tuple[ExportTable, LabelledTable]], path: Path) -> None:
-    """Write how each column is called in these files, and in the package's own tables."""
+    """Write the short name of each column, with its name in the tables of the package."""
     rows = [
         (table.name, column, name, one.labels[name], one.cut.get(name, 0))
         for table, one in done
@@ -181,13 +181,13 @@ def write_names(done: Sequence[tuple[ExportTable, LabelledTable]], path: Path) -
 
 
 def write_stata(exported: Sequence[ExportTable], out: Path) -> None:
-    """Write a .dta file a table, and how their columns are called."""
+    """Write a .dta file for each table, and the names of their columns."""
     pyreadstat = library("stata")
     done = [(table, labelled(table, STATA)) for table in exported]
     for table, one in done:
         path = fresh(out / f"{table.name}.dta")
         _write(pyreadstat.write_dta, table, one, path, version=_FORMAT_118)
-        with path.open("r+b") as file:  # no clock: the same table gives the same bytes
+        with path.open("r+b") as file:  # no time of writing: the same table gives the same bytes
             at = file.read(_STATA_HEAD).find(_BEFORE_STATA_DATE)
             if at >= 0:
                 file.seek(at + len(_BEFORE_STATA_DATE))
@@ -196,7 +196,7 @@ def write_stata(exported: Sequence[ExportTable], out: Path) -> None:
 
 
 def write_spss(exported: Sequence[ExportTable], out: Path) -> None:
-    """Write a .sav file a table, and how their columns are called."""
+    """Write a .sav file for each table, and the names of their columns."""
     pyreadstat = library("spss")
     done = [(table, labelled(table, SPSS)) for table in exported]
     for table, one in done:
@@ -209,7 +209,7 @@ def write_spss(exported: Sequence[ExportTable], out: Path) -> None:
             variable_display_width={name: _width(one.frame[name]) for name in texts},
             variable_format={name: _format(one.frame[name]) for name in one.frame if name not in texts},
         )  # fmt: skip
-        with path.open("r+b") as file:  # no clock here either
+        with path.open("r+b") as file:  # no time of writing here either
             file.seek(_SPSS_DATE_AT)
             file.write(_SPSS_DATE)
     write_names(done, out / "names_spss.csv")
@@ -218,7 +218,7 @@ def write_spss(exported: Sequence[ExportTable], out: Path) -> None:
 def _write(
     write_file: Callable[..., object], table: ExportTable, one: LabelledTable, path: Path, **options: Any
 ) -> None:
-    """Write a file; an error of the library is told without its words, which can be the table's."""
+    """Write a file; an error of the library is passed on without its message, which could quote the table."""
     pyreadstat = import_module("pyreadstat")
     try:
         write_file(

@@ -1,4 +1,4 @@
-"""Names of columns that Stata and SPSS take: letters, digits and _, not too long, no two alike."""
+"""Names of columns for Stata and SPSS: letters, digits and _, not too long, unique."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from collections.abc import Iterable
 
 _SHORTEST, _LONGEST = 3, 12
 _MARK = 4
-"""Hexadecimal digits that tell two names apart that would be one."""
+"""Hexadecimal digits that are added to names that would be the same."""
 _OF_STATA = ("byte", "double", "float", "if", "in", "int", "long", "strl", "using", "with")
 _OF_SPSS = ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")
 _TAKEN = frozenset((*_OF_STATA, *_OF_SPSS))
-"""Words that one of the programs keeps for itself."""
+"""Reserved words of the programs."""
 
 
 def short_names(names: Iterable[str], *, longest: int) -> dict[str, str]:
-    """Return the name of each column in a program that takes letters, digits and _ alone.
+    """Return a name for each column of letters, digits and _.
 
     Parameters
     ----------
     names : iterable of str
-        The columns of a table, each once.
+        The columns of a table.
     longest : int
-        Characters that a name may have.
+        The most characters of a name.
 
     Returns
     -------
     dict of str to str
-        Names that are fine stay. Of long ones the words are cut, so that their ends (``_rate_lo``) can still be
-        read; those that would then be alike, also but for capitals, end in four digits of their own.
+        Names that are valid stay. The words of long names are cut, so that their ends (``_rate_lo``) can still be read.
+        Names that would then be the same, apart from case, end in four hexadecimal digits.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def short_names(names: Iterable[str], *, longest: int) -> dict[str, str]:
     found = {name: _fitting(_plain(name), longest) for name in names}
     result: dict[str, str] = {}
     taken: set[str] = set()
-    # Who can keep a name does, whatever comes before it.
+    # Valid names stay, whatever comes before them.
     for name in sorted(names, key=lambda name: found[name] != name):
         short = found[name]
         attempt = 0
@@ -63,7 +63,7 @@ def _plain(name: str) -> str:
 
 
 def _fitting(name: str, longest: int) -> str:
-    """Cut the words of a name as little as need be."""
+    """Cut the words of a name as little as necessary."""
     if len(name) <= longest:
         return name
     for most in range(_LONGEST, _SHORTEST - 1, -1):

@@ -1,4 +1,4 @@
-"""The tables of an analysis, each with what is known of its columns; written as Parquet, that stands in its fields."""
+"""The tables that are exported, each with the meaning of its columns; and how they are written as Parquet."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from therapy_analytics.private import fresh
 from therapy_analytics.results import wide
 
 EXPORTED = (*IN_ANALYSIS, "behaviours", "codebook")
-"""The tables that are exported: those of an analysis, its codes in long form, and its codebook."""
+"""The tables of an analysis, its codes in long form, and its codebook."""
 WIDE = "wide"
 """The table that is exported on request: a row a session, every number in a column of its own."""
 _MAY_BE_MISSING = frozenset(one.name for one in TABLES if one.may_be_missing)
 _TOLD = ("meaning", "unit", "range", "high_means", "evidence")
-"""What stands with the columns; the rest is in the codebook, and would outweigh the numbers."""
+"""The parts of the codebook that Parquet holds with each column; all of it would outweigh the numbers."""
 YES_NO = {0: "no", 1: "yes"}
 _UNIT_YES_NO = "0 or 1"
 _OF_CODEBOOK = {
@@ -52,7 +52,7 @@ class ExportTable:
     frame : DataFrame
         The table.
     about : mapping of str to mapping of str to str
-        For each column that the codebook knows, its row there.
+        The codebook's row for each column that it lists.
     """
 
     name: str
@@ -60,11 +60,11 @@ class ExportTable:
     about: Mapping[str, Mapping[str, str]]
 
     def label(self, column: str) -> str:
-        """Return what a column means, "" where nothing is known of it."""
+        """Return what a column means; empty if the codebook does not list it."""
         return self.about.get(column, {}).get("meaning", "")
 
     def is_yes_no(self, column: str) -> bool:
-        """Return whether a column holds nothing but 0, 1 and missing values."""
+        """Return whether a column holds only 0, 1 and missing values."""
         one = self.frame[column]
         if pd.api.types.is_bool_dtype(one):
             return True
@@ -72,7 +72,7 @@ class ExportTable:
 
 
 def export_tables(analysis: Analysis, *, with_wide: bool = False) -> list[ExportTable]:
-    """Return the tables of an analysis; one that may be missing only where it has rows, the wide one on request."""
+    """Return the tables to export: those that may be missing if they have rows, the wide one on request."""
     frames: dict[str, pd.DataFrame] = {name: getattr(analysis, name) for name in EXPORTED}
     given = {name: one for name, one in frames.items() if len(one) or name not in _MAY_BE_MISSING}
     if with_wide:
@@ -85,7 +85,7 @@ def _about(name: str, codebook: pd.DataFrame) -> dict[str, Mapping[str, str]]:
         return {column: {"meaning": meaning} for column, meaning in _OF_CODEBOOK.items()}
     if name == WIDE:
         return _by_column(wide_codebook(codebook).reset_index())
-    # A dyad has the measures of a session besides its own columns, which come later and win.
+    # The columns of dyads are its own, which take precedence, and core measures.
     tables = ("sessions", name) if name == "dyads" else (name,)
     found: dict[str, Mapping[str, str]] = {}
     for table in tables:
@@ -99,12 +99,12 @@ def _by_column(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
 
 
 def parquet_library() -> Any:
-    """Return pyarrow, which is optional and slow to load."""
+    """Return pyarrow, which is optional; a BadOptionError if it is not installed."""
     return pyarrow("--to parquet", needed="writing Parquet")
 
 
 def write_parquet(exported: Sequence[ExportTable], out: Path) -> None:
-    """Write a file a table; pandas reads categories and missing values back as they were."""
+    """Write a file for each table, from which pandas restores categories and missing values."""
     arrow = parquet_library()
     for one in exported:
         path = out / f"{one.name}.parquet"
@@ -113,7 +113,7 @@ def write_parquet(exported: Sequence[ExportTable], out: Path) -> None:
         fields = [field.with_metadata(_told(one, field.name)) for field in table.schema]
         schema = arrow.schema(fields, metadata=table.schema.metadata)
         whole = arrow.Table.from_arrays(table.columns, schema=schema)
-        with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
+        with path.open("wb") as file:  # pyarrow opens no file whose name is not UTF-8
             arrow.parquet.write_table(whole, file, compression="zstd")
 
 
