@@ -30,7 +30,7 @@ class Done(NamedTuple):
     err: str
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """All that was printed, in words with one space between them."""
         return " ".join(f"{self.out} {self.err}".replace("\u2502", " ").split())
 

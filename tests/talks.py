@@ -1,4 +1,4 @@
-"""Sessions made by hand, for tests of several rooms."""
+"""Sessions made by hand, for tests of several packages."""
 
 from __future__ import annotations
 

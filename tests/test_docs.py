@@ -193,8 +193,8 @@ def test_the_page_on_validity_says_the_verdict_of_every_column(root: Path) -> No
     counts = {count: name for name in rates for count in (count_name(name), total_name(name))}
     for column in columns:
         name = re.sub(r"_(lo|hi)$|(?<=_rate)_expected$", "", counts.get(column.name, column.name))
-        said = next((verdict for pattern, verdict in verdicts if fnmatchcase(name, pattern)), None)
-        assert said == column.evidence, f"{column.name} is {column.evidence}, docs/validity.md says {said}"
+        written = next((verdict for pattern, verdict in verdicts if fnmatchcase(name, pattern)), None)
+        assert written == column.evidence, f"{column.name} is {column.evidence}, docs/validity.md says {written}"
 
 
 def _verdicts(page: str) -> Iterator[tuple[str, str]]:

@@ -38,11 +38,11 @@ def pyreadstat() -> Any:
 
 
 def _couple() -> Session:
-    said = (("T", "therapist"), ("Ann", "client"), ("Bob", "client"), ("T", "therapist"), ("Ann", "client"))
+    speakers = (("T", "therapist"), ("Ann", "client"), ("Bob", "client"), ("T", "therapist"), ("Ann", "client"))
     texts = ("What is it?", "I want to change, but I cannot.", ODD, "You want to change.", LONG)
     turns = tuple(
         Turn(index=i, speaker=who, role=role, text=text, first_row=i + 1)  # type: ignore[arg-type]
-        for i, ((who, role), text) in enumerate(zip(said, texts, strict=True))
+        for i, ((who, role), text) in enumerate(zip(speakers, texts, strict=True))
     )
     about = {"counselor": "T", "if": "yes", "Gr\u00f6\u00dfe 1": "x", "\u65e5\u4ed8": "2025", "COUNSELOR": "other"}
     return Session(id="couple", source_file="c.txt", turns=turns, metadata=about)
@@ -311,8 +311,8 @@ def test_a_library_that_is_not_there(
     for name in [one for one in sys.modules if one.split(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, library, None)
-    said = f"needs the package {library}, which is not installed. Install it with: pip install "
-    with pytest.raises(BadOptionError, match=re.escape(said + f"'therapy-analytics[{extra}]'")):
+    speakers = f"needs the package {library}, which is not installed. Install it with: pip install "
+    with pytest.raises(BadOptionError, match=re.escape(speakers + f"'therapy-analytics[{extra}]'")):
         export(analysis, tmp_path / "o", to=form)
     assert not (tmp_path / "o").exists()
 

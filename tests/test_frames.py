@@ -135,7 +135,7 @@ def test_the_long_form_says_what_the_other_tables_say(analysis: ta.Analysis) -> 
     for code, own in by_code:
         one = turns[str(code)].dropna()
         assert own["coded"].astype(int).tolist() == one.tolist()
-        assert own["unsure"].sum() == turns["unsure_codes"].str.split(";").map(lambda names, of=code: of in names).sum()
+        assert own["unsure"].sum() == turns["unsure_codes"].str.split(";").map(lambda names, code=code: code in names).sum()
     rates = long.groupby(["session_id", "code"], observed=True)["coded"].mean()
     profile = analysis.profile.query("part == 'whole' and n_turns > 0").set_index(["session_id", "code"])["rate"]
     assert len(profile) > 50
@@ -276,7 +276,7 @@ def _broken(folder: Path, name: str, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    ("name", "old", "new", "sentence"),
     [
         ("sessions.csv", "\naria_ben,", "\n../aria_ben,", "a session_id is not the name of a folder"),
         (
@@ -294,10 +294,12 @@ def _broken(folder: Path, name: str, old: str, new: str) -> None:
         ("run.json", "{", "", "it does not say how the run was made"),
     ],
 )
-def test_what_is_wrong_with_results(results: Path, tmp_path: Path, name: str, old: str, new: str, said: str) -> None:
+def test_what_is_wrong_with_results(
+    results: Path, tmp_path: Path, name: str, old: str, new: str, sentence: str
+) -> None:
     shutil.copytree(results, tmp_path / "r")
     _broken(tmp_path / "r", name, old, new)
-    with pytest.raises(BadDataFileError, match=said):
+    with pytest.raises(BadDataFileError, match=sentence):
         load(tmp_path / "r")
 
 

@@ -66,9 +66,13 @@ def test_the_command_keeps_the_results_of_an_earlier_run(form: Form, tmp_path: P
     (tmp_path / "results").chmod(0o750)
     before = state(tmp_path / "results")
     assert len(before) > 10
-    for name, said in (("typo", "could not be read"), ("empty", "No transcript"), ("unreadable", "could not be read")):
+    for name, phrase in (
+        ("typo", "could not be read"),
+        ("empty", "No transcript"),
+        ("unreadable", "could not be read"),
+    ):
         status, told = told_by(name, cwd=tmp_path)
-        assert (status, said in told) == (2, True), told
+        assert (status, phrase in told) == (2, True), told
         assert state(tmp_path / "results") == before
         assert told_by(name, "--out", "new/results", cwd=tmp_path)[0] == 2
         assert not (tmp_path / "new").exists()
@@ -159,7 +163,7 @@ def _killed_early_and_others(here: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "phrase"),
     [
         (_same, ""),
         (_absolute, ""),
@@ -176,14 +180,14 @@ def _killed_early_and_others(here: Path) -> str:
     ],
 )
 def test_a_run_goes_on_with_the_same_transcripts(
-    change: Callable[[Path], str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    change: Callable[[Path], str], phrase: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     transcripts(tmp_path / "talks")
     ta.run(["talks"], "results", settings=FAST, writing=QUICK)
     path, told = change(tmp_path), list[str]()
     ta.run([path], "results", settings=FAST, writing=ta.Writing(figures=(), report=False, on_before=told.append))
-    assert [said in sentence for sentence in told] == [True] * bool(said), told
+    assert [phrase in sentence for sentence in told] == [True] * bool(phrase), told
     names = {path.stem for path in Path(path).iterdir()}
     assert {path.name for path in Path("results/sessions").iterdir()} == names
 
@@ -298,7 +302,7 @@ def test_out_that_cannot_be_a_folder_is_told_in_a_sentence(tmp_path: Path) -> No
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link_to_file").symlink_to(tmp_path / "file")
-    for out, said in {
+    for out, phrase in {
         "dangling": "dangling is a link to a folder that does not exist",
         "dangling/results": "dangling is a link to a folder that does not exist",
         "file": "file is a file. Name a folder",
@@ -306,7 +310,7 @@ def test_out_that_cannot_be_a_folder_is_told_in_a_sentence(tmp_path: Path) -> No
         "file/results": "file is a file",
     }.items():
         status, told = told_by("talks", "--out", out, cwd=tmp_path)
-        assert (status, said in told) == (2, True), told
+        assert (status, phrase in told) == (2, True), told
     assert (tmp_path / "file").read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
 
@@ -409,8 +413,8 @@ def test_ctrl_c_says_that_the_same_command_goes_on(processes: str, tmp_path: Pat
             time.sleep(0.005)
         os.killpg(run.pid, signal.SIGINT)
         _, told = run.communicate(timeout=60)
-        said = [line for line in told.splitlines() if not line.startswith("Read ")]
-        assert said == ["tanalyze: Stopped. What is finished is kept: the same command goes on from there."]
+        phrase = [line for line in told.splitlines() if not line.startswith("Read ")]
+        assert phrase == ["tanalyze: Stopped. What is finished is kept: the same command goes on from there."]
         assert run.returncode == 130
     assert going.exists()
     status, told = told_by("talks", cwd=tmp_path)

@@ -307,7 +307,7 @@ def test_a_part_that_is_missing(broken: Path, table: str) -> None:
 def test_a_part_of_other_types(broken: Path, analysis: ta.Analysis, arrow: Any) -> None:
     path = broken / "turns" / "part-000000.parquet"
     turns = _of_session(analysis, "turns", "nair_yuki")
-    for odd, said in (
+    for odd, sentence in (
         (turns.assign(turn="first"), "the column turn holds something that is not a whole number"),
         (turns.assign(n_words=0.5), "the column n_words holds something that is not a whole number"),
         (turns.assign(n_words=pd.array([None] * len(turns), dtype="Int64")), "the column n_words holds something"),
@@ -315,7 +315,7 @@ def test_a_part_of_other_types(broken: Path, analysis: ta.Analysis, arrow: Any) 
         (turns.drop(columns="speaker"), "its parts do not have the same columns"),
     ):
         write_part(odd, path, arrow)
-        with pytest.raises(BadDataFileError, match=said):
+        with pytest.raises(BadDataFileError, match=sentence):
             load(broken)
     write_part(turns, path, arrow)
     likely = _of_session(analysis, "probabilities", "nair_yuki").assign(mi_question="x")
@@ -387,7 +387,7 @@ def test_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "sentence"),
     [
         (b"n,s\n1,x\nlots,y\n", "the column n holds something that is not a number"),
         (b"n,s\n1,\xff\xfe\n", r"it is not a table \(UnicodeDecodeError\)"),
@@ -396,7 +396,7 @@ def test_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:
         (b'n,"s\n1', r"it is not a table \(ParserError\)"),
     ],
 )
-def test_what_is_wrong_with_a_table(tmp_path: Path, data: bytes, said: str) -> None:
+def test_what_is_wrong_with_a_table(tmp_path: Path, data: bytes, sentence: str) -> None:
     (tmp_path / "t.csv").write_bytes(data)
-    with pytest.raises(BadDataFileError, match=said):
+    with pytest.raises(BadDataFileError, match=sentence):
         read_csv(tmp_path / "t.csv", ["n", "s"] if data[:1] != b"s" else ["n"], numbers=["n"])

@@ -55,11 +55,11 @@ def test_a_label_that_nobody_has_is_an_error_that_lists_the_labels(tmp_path: Pat
     )
     for name, done in zip(made, found, strict=False):
         assert done.status == 2, name
-        assert "--therapist: no speaker is called 'Dora'. The labels are: Dana R., Lee, Bo." in done.said, name
+        assert "--therapist: no speaker is called 'Dora'. The labels are: Dana R., Lee, Bo." in done.text, name
     assert [one.status for one in found[5:]] == [2, 2, 2]
-    assert "--client: no speaker is called 'Lea'. The labels are: Dana R., Lee, Bo." in found[5].said
-    assert "no speaker is called ''" in found[6].said
-    assert "--therapist and --client give the same label" in found[7].said
+    assert "--client: no speaker is called 'Lea'. The labels are: Dana R., Lee, Bo." in found[5].text
+    assert "no speaker is called ''" in found[6].text
+    assert "--therapist and --client give the same label" in found[7].text
     assert sorted(path.name for path in tmp_path.iterdir() if path.name in made and any(path.glob("*.csv"))) == []
 
 
@@ -72,8 +72,8 @@ def test_a_label_of_some_sessions_is_used_and_the_others_are_told_of(tmp_path: P
     )
     assert (run.status, look.status) == (0, 0), run.err
     for done in (run, look):
-        assert "--therapist had an effect on 1 of 2 sessions; the notes on the others say so." in done.said
-        assert "Taken as therapist, guessed from the pronouns you and I: Kim in 1 session." in done.said
+        assert "--therapist had an effect on 1 of 2 sessions; the notes on the others say so." in done.text
+        assert "Taken as therapist, guessed from the pronouns you and I: Kim in 1 session." in done.text
     sessions = pd.read_csv(tmp_path / "r" / "sessions.csv", index_col="session_id", keep_default_na=False)
     assert sessions["role_method"].to_dict() == {"one": "option", "two": "pronouns"}
     assert "--therapist" not in sessions.at["one", "notes"]
@@ -97,17 +97,17 @@ def test_options_on_columns_and_names_that_fit_nothing_are_errors(tmp_path: Path
         ("inspect", "mixed", "--columns", "speaker=Who,speaker=Said"),
     )
     assert [one.status for one in (no_table, no_name, some_names, some_tables)] == [2, 2, 0, 0]
-    assert "--columns: no session that was read stands in a table with columns" in no_table.said
-    assert "fits the name of no file. Without their endings, the names are: lee_p1, notes." in no_name.said
-    assert "--pattern had an effect on 1 of 2 sessions" in some_names.said
-    assert "note: The name of the file does not fit --pattern." in some_names.said
-    assert "--columns had an effect on 1 of 2 sessions" in some_tables.said
-    assert "note: --columns had no effect: the session does not stand in a table with columns." in some_tables.said
+    assert "--columns: no session that was read stands in a table with columns" in no_table.text
+    assert "fits the name of no file. Without their endings, the names are: lee_p1, notes." in no_name.text
+    assert "--pattern had an effect on 1 of 2 sessions" in some_names.text
+    assert "note: The name of the file does not fit --pattern." in some_names.text
+    assert "--columns had an effect on 1 of 2 sessions" in some_tables.text
+    assert "note: --columns had no effect: the session does not stand in a table with columns." in some_tables.text
     assert no_column.status == 1
-    assert "--columns text=... is not in the table (it has 2 columns). Its columns are: Who, Said." in no_column.said
-    assert "cried" not in no_header.said
+    assert "--columns text=... is not in the table (it has 2 columns). Its columns are: Who, Said." in no_column.text
+    assert "cried" not in no_header.text
     assert twice.status == 2
-    assert "A name stands twice" in twice.said
+    assert "A name stands twice" in twice.text
 
 
 def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, samples: Path) -> None:
@@ -132,8 +132,8 @@ def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, 
         "--transcripts: it is for a table of codes, and none was given",
         "'turn' is not understood. Write pairs such as session_id=SESSION_ID,turn=TURN",
     )
-    for done, said in zip(found, says, strict=True):
-        assert said in done.said
+    for done, sentence in zip(found, says, strict=True):
+        assert sentence in done.text
     assert [one.status for one in found] == [2, 2, 2, 0, 2, 2, 2]
     frame = pd.DataFrame({"session_id": ["nair_yuki"], "turn": [0], "mi_question": ["1"]})
     options = ta.GoldOptions(transcripts=tmp_path / "talks")
@@ -185,7 +185,7 @@ def test_a_first_name_is_no_role_unless_the_other_label_is_one(tmp_path: Path) -
         "Taken as therapist, guessed from the pronouns you and I: Pat in 1 session, Pat Kim in 1 session.",
         "Taken as therapist, because the other speakers are known: Dana in 1 session.",
     )
-    assert all(said in run.said for said in says), run.said
+    assert all(sentence in run.text for sentence in says), run.text
 
 
 # Tables about sessions
@@ -209,8 +209,8 @@ def test_rows_and_sessions_that_do_not_meet_are_told_of_and_cost_nothing(tmp_pat
         f"Check: {path}: no row is about 1 session: two.",
         f"Check: {path}, line 3: the row about 'onne' is about no session that was read.",
     )
-    for said in says:
-        assert said in run.said
+    for sentence in says:
+        assert sentence in run.text
     problems = pd.read_csv(tmp_path / "r" / "problems.csv")
     assert problems["kind"].tolist() == ["check"] * 3
     assert problems["file"].unique().tolist() == [str(path)]
@@ -223,8 +223,8 @@ def test_rows_and_sessions_that_do_not_meet_are_told_of_and_cost_nothing(tmp_pat
         assert file.is_dir() or b"Mubble" not in file.read_bytes(), file
     assert "the row about 'onne'" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert pd.read_csv(tmp_path / "kept" / "sessions.csv").loc[0, "comment"] == "She cried about Mubble"
-    assert "--keep: no table about sessions has a column 'remark'" in look.said
-    assert "Their columns are: session_id, counselor, comment." in look.said
+    assert "--keep: no table about sessions has a column 'remark'" in look.text
+    assert "Their columns are: session_id, counselor, comment." in look.text
 
 
 def test_a_table_is_held_against_what_was_given(tmp_path: Path) -> None:
@@ -247,10 +247,10 @@ def test_a_table_is_held_against_what_was_given(tmp_path: Path) -> None:
         ("inspect", "both", "--metadata", "both/own.csv"),
         ("run", "talks", *PLAIN, "--out", "r"),
     )
-    assert "Check:" not in one.said, "a file of a folder was given, whose table tells of the others as well"
-    assert own.said.count("is about no session that was read") == 2
-    assert "none of its 3 rows is about a session that was read" in high.said
-    assert two.said.count("is about no session that was read") == 4
+    assert "Check:" not in one.text, "a file of a folder was given, whose table tells of the others as well"
+    assert own.text.count("is about no session that was read") == 2
+    assert "none of its 3 rows is about a session that was read" in high.text
+    assert two.text.count("is about no session that was read") == 4
     assert unread.status == 1
     kinds = pd.read_csv(tmp_path / "r" / "problems.csv")[["kind", "line"]].fillna(0).to_numpy().tolist()
     assert kinds == [["not read", 0], ["check", 4]], "the row of a file that cannot be read is right"
@@ -264,7 +264,7 @@ def test_two_tables_that_differ_in_case_are_refused(tmp_path: Path) -> None:
         pytest.skip("this file system does not tell upper from lower case")
     (done,) = commands(tmp_path, ("inspect", "talks"))
     assert done.status == 2
-    assert "there are two tables about the sessions: Sessions.csv and sessions.csv. Keep one of them." in done.said
+    assert "there are two tables about the sessions: Sessions.csv and sessions.csv. Keep one of them." in done.text
 
 
 def test_in_python_tables_that_do_not_fit_are_warnings(tmp_path: Path) -> None:
@@ -272,9 +272,9 @@ def test_in_python_tables_that_do_not_fit_are_warnings(tmp_path: Path) -> None:
     (talks / "sessions.csv").write_text("session_id,site,notes\none,north,late\nonne,south,\n", encoding="utf-8")
     with pytest.warns(TablesWarning) as caught:
         (session,) = ta.read(talks)
-    said = " ".join(str(one.message) for one in caught)
-    assert "the row about 'onne'" in said
-    assert "the column notes was left out" in said
+    sentence = " ".join(str(one.message) for one in caught)
+    assert "the row about 'onne'" in sentence
+    assert "the column notes was left out" in sentence
     assert dict(session.metadata) == {"site": "north"}
     assert {Path(one.filename).name for one in caught} == {"test_nothing_ignored.py"}
 
@@ -292,8 +292,8 @@ def test_no_name_stops_a_command_or_steers_the_terminal(tmp_path: Path) -> None:
     label = "Da\x1b[2Jna\u202e"
     for at, name in enumerate(NAMES):
         folder = os.fsencode(talks) + (b"/d\xffr\x1b[1m" if at == 1 else b"")
-        said = f"{talk(label, f'Lee{at}')}{label}: And {at}?\n"
-        Path(os.fsdecode(folder + b"/" + name)).write_text(said, encoding="utf-8")
+        sentence = f"{talk(label, f'Lee{at}')}{label}: And {at}?\n"
+        Path(os.fsdecode(folder + b"/" + name)).write_text(sentence, encoding="utf-8")
     (talks / os.fsdecode(b"broken\xfe\x1b[2J.pdf")).write_bytes(b"%PDF")
     (talks / "t.csv").write_text(f"Who\x1b[2J,Said,site\x1b[2J\n{label},You?,\x9b2J\nBo,I.,\x9b2J\n", encoding="utf-8")
     columns = ("--columns", "speaker=Who\x1b[2J,text=Said")

@@ -14,7 +14,7 @@ from benchmarks.peers import FailedError, Measured, Round, agreement, ratio, row
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "said"),
+    ("ours", "theirs", "sentence"),
     [
         ([0.1, 0.2, 0.4], [0.1, 0.2, 0.4 + 1e-12], "equal (n 3)"),
         ([0.1, 0.2, 0.4], [0.2, 0.3, 0.5], "r 1.000, rho 1.000, largest difference 0.1 (n 3)"),
@@ -24,8 +24,8 @@ from benchmarks.peers import FailedError, Measured, Round, agreement, ratio, row
         ([math.nan], [1.0], "none to compare (n 0; defined on one side alone: 1)"),
     ],
 )
-def test_agreement(ours: list[float], theirs: list[float], said: str) -> None:
-    assert agreement(ours, theirs) == said
+def test_agreement(ours: list[float], theirs: list[float], sentence: str) -> None:
+    assert agreement(ours, theirs) == sentence
 
 
 def test_ratios_are_of_rounds_and_times_are_medians() -> None:

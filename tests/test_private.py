@@ -26,7 +26,7 @@ from therapy_analytics.behaviours.text_model import load_text_model
 from therapy_analytics.errors import TherapyAnalyticsError
 
 PACKAGE = Path(ta.__file__).parent
-SAID = ("zanthoric", "mubblefen", "grintlewock")
+SPOKEN = ("zanthoric", "mubblefen", "grintlewock")
 """Words that nobody says, in every turn and in every broken file: they may stand nowhere."""
 LABELS = ("Quorvex", "Blimtharn")
 """Speakers' labels, as the transcripts have them, the therapist's first: they may stand in the tables, and in the
@@ -141,7 +141,7 @@ def talk(number: int) -> str:
     """Return a session of 16 turns, each with words of its own: copies would not be learnt from."""
     rows = ["speaker,text"]
     for at in range(16):
-        word = SAID[(at + number) % len(SAID)]
+        word = SPOKEN[(at + number) % len(SPOKEN)]
         hello = "hello there, welcome, " if greets(number, at) else ""
         others = " ".join(random.Random(100 * number + at).choices(OTHERS, k=40))
         asks = f"{hello}{'how did the' if at % 4 else 'what about the'} {word} go for you this week, {others}?"
@@ -158,15 +158,15 @@ def make(work: Path) -> None:
         (work / "coded" / f"s{number}.csv").write_text(talk(number), encoding="utf-8")
     for number in range(2):
         (work / "talks" / f"s{number}.csv").write_text(talk(number), encoding="utf-8")
-    about = f"session_id,site,counselor,comment\ns0,north,C0,{SAID[0]}\ns1,south,C1,so {SAID[1]}\n"
+    about = f"session_id,site,counselor,comment\ns0,north,C0,{SPOKEN[0]}\ns1,south,C1,so {SPOKEN[1]}\n"
     (work / "talks" / "sessions.csv").write_text(about, encoding="utf-8")
     places = [(number, at) for number in range(10) for at in range(0, 16, 2)]
     codes = [f"s{number},{at},{int(greets(number, at))},{int(at % 4 == 0)}" for number, at in places]
     (work / "codes.csv").write_text("\n".join(["session_id,turn,greets,mi_question", *codes]) + "\n", encoding="utf-8")
-    words = " ".join((*SAID, *LABELS))
+    words = " ".join((*SPOKEN, *LABELS))
     for name, data in {
         "cut.json": f'[{{"speaker": "{LABELS[0]}", "text": "{words}',
-        "keys.json": json.dumps([{SAID[0]: words, LABELS[0]: words}] * 3),
+        "keys.json": json.dumps([{SPOKEN[0]: words, LABELS[0]: words}] * 3),
         "quote.csv": f'speaker,text\n{LABELS[0]},"{words}\nand so on\n',
         "headless.csv": f"{words},{words}\n{words},{words}\n",
         "open.eaf": f"<ANNOTATION_DOCUMENT><X>{words}",
@@ -262,19 +262,19 @@ def test_nothing_is_written_but_where_it_was_asked_for(work: Path, told: dict[st
 
 
 def test_no_word_stands_in_any_file_or_on_the_screen(work: Path, told: dict[str, Any]) -> None:
-    for word in SAID:
+    for word in SPOKEN:
         assert word not in f"{told['out']}{told['err']}".lower(), f"{word} on the screen"
     for path in made(work):
         if path.is_file() and not HOLD_WORDS & set(path.relative_to(work).parts):
-            assert not [word for word in SAID if word in contents(path).lower()], path.relative_to(work)
+            assert not [word for word in SPOKEN if word in contents(path).lower()], path.relative_to(work)
 
 
 def test_labels_stand_in_the_tables_and_in_three_messages(work: Path, told: dict[str, Any]) -> None:
     for line in told["err"].splitlines():
         listed = line == f"tanalyze: --therapist: no speaker is called 'Nobody'. The labels are: {', '.join(LABELS)}."
         assert listed or not [label for label in LABELS if label in line and not guessed(line)], line
-    for said in told["out"].split("$ ")[1:]:
-        lines = [] if said.startswith("inspect") else said.splitlines()
+    for printed in told["out"].split("$ ")[1:]:
+        lines = [] if printed.startswith("inspect") else printed.splitlines()
         assert not [line for line in lines if any(label in line for label in LABELS) and not guessed(line)]
     assert guessed(next(line for line in told["out"].splitlines() if line.startswith("Taken as therapist")))
     for path in made(work):
@@ -304,7 +304,7 @@ def test_what_fails_says_so_without_the_words(work: Path, told: dict[str, Any]) 
 
 def test_neither_titles_nor_names_of_threads_are_changed(told: dict[str, Any]) -> None:
     assert told["same_title"]
-    assert not [name for name in told["threads"] if any(word.lower() in name.lower() for word in (*SAID, *LABELS))]
+    assert not [name for name in told["threads"] if any(word.lower() in name.lower() for word in (*SPOKEN, *LABELS))]
 
 
 def test_a_traceback_of_ours_holds_no_words(work: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_traceback_of_ours_holds_no_words(work: Path) -> None:
             ta.read(path)
         except TherapyAnalyticsError as error:
             shown = "".join(traceback.format_exception(error)).lower()
-            assert not [word for word in (*SAID, *map(str.lower, LABELS)) if word in shown], path.name
+            assert not [word for word in (*SPOKEN, *map(str.lower, LABELS)) if word in shown], path.name
 
 
 # Weights and lexicons are data

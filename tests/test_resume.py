@@ -106,13 +106,13 @@ def test_a_file_that_was_cut_or_changed_is_written_anew(talks: Path, undisturbed
 
 
 def test_other_options_say_so_and_measure_anew(talks: Path, out: Path, tmp_path: Path) -> None:
-    said: list[str] = []
-    writing = ta.Writing(figures=(), report=False, on_before=said.append)
+    sentences: list[str] = []
+    writing = ta.Writing(figures=(), report=False, on_before=sentences.append)
     ta.run([talks], out, settings=FAST, writing=writing)
-    assert said == []
+    assert sentences == []
     other = ta.Settings(tagger=ta.TaggerOptions(kind="fast", aim="recall"), seed=1)
     assert ta.run([talks], out, settings=other, writing=writing).n_kept == 0
-    (sentence,) = said
+    (sentence,) = sentences
     assert "options, tagger." in sentence
     assert "anew" in sentence
     ta.run([talks], tmp_path / "fresh", settings=other, writing=writing)

@@ -201,9 +201,9 @@ def test_nothing_that_was_said_is_written(out: Path, samples: Path) -> None:
     n_said = 0
     for session in ta.read(samples):
         for turn in session.turns:
-            said = _in_fours(re.findall(r"[^\W_]+", turn.text.lower()))
-            assert not said & found, (session.id, turn.index)
-            n_said += len(said)
+            spoken = _in_fours(re.findall(r"[^\W_]+", turn.text.lower()))
+            assert not spoken & found, (session.id, turn.index)
+            n_said += len(spoken)
     assert n_said > 5000
     assert len(found) > 100, "the page has sentences, so that this test can see some"
 

@@ -66,7 +66,7 @@ def _refused(out: Path, error: OSError) -> CannotWriteError:
         )
     place = str(error.filename or out)
     if error.errno in (ENOSPC, EDQUOT):
-        return CannotWriteError(place, "the disk is full", f"Make room; {_GO_ON}")
+        return CannotWriteError(place, "the disk is full", f"Free some space; {_GO_ON}")
     why = error.strerror or type(error).__name__
     remedy = f"See to it that {out} can be written to; {_GO_ON}"
     return CannotWriteError(place, f"the system refused to write or read it ({why})", remedy)

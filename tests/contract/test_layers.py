@@ -219,7 +219,7 @@ EXAMPLES: dict[str, tuple[object, ...]] = {
     "DuplicateNameError": ("reader", "x", "here", "there"),
     "BadDataFileError": ("a.toml", "no name", "Give one"),
     "BadOptionError": ("--out", "a file", "Name a folder"),
-    "CannotWriteError": ("results", "the disk is full", "Make room"),
+    "CannotWriteError": ("results", "the disk is full", "Free some space"),
     "CoderServerError": ("http://127.0.0.1:1", "nobody answers", "Start it"),
 }
 

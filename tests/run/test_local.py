@@ -107,11 +107,11 @@ def _dies_so_often(batch: tuple[Path, ...]) -> tuple[str, ...]:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Executor, tmp_path: Path) -> None:
     """The system may kill a process for want of memory that others take: that is not the fault of what it worked on."""
-    once, three = tmp_path / "dies_twice", tmp_path / "dies_three_times"
-    once.write_text("2")
+    twice, three = tmp_path / "dies_twice", tmp_path / "dies_three_times"
+    twice.write_text("2")
     three.write_text("3")
-    assert list(pool.in_order(_dies_so_often, [(once,), (three,)])) == [
-        ((once,), ("dies_twice",)),
+    assert list(pool.in_order(_dies_so_often, [(twice,), (three,)])) == [
+        ((twice,), ("dies_twice",)),
         ((three,), Lost("died")),
     ]
 
@@ -184,9 +184,9 @@ def test_a_script_that_begins_again_in_each_process_is_told_what_to_write(tmp_pa
     talk.write_text("Therapist: How are you?\nClient: I am tired.\n")
     done = subprocess.run([sys.executable, script, talk, out], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
-    said = done.stderr.strip().splitlines()[-1]
-    assert said.startswith("therapy_analytics.errors.BadOptionError: processes: no other process can be started. ")
-    assert 'below a line `if __name__ == "__main__":`' in said
+    sentence = done.stderr.strip().splitlines()[-1]
+    assert sentence.startswith("therapy_analytics.errors.BadOptionError: processes: no other process can be started. ")
+    assert 'below a line `if __name__ == "__main__":`' in sentence
     assert "another run is writing" not in done.stderr
     assert not (out / "problems.csv").exists()
 

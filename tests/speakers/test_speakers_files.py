@@ -133,12 +133,12 @@ def test_what_cannot_be_told_is_said_in_words(tmp_path: Path) -> None:
     files = ["foreign.txt", "alone.txt", "broken.json", "talk.txt"]
     (done,) = commands(tmp_path, ["speakers", *files, "--therapist", "Ruth"])
     assert done.status == 1
-    assert "English" in done.said
-    assert "broken.json" in done.said
+    assert "English" in done.text
+    assert "broken.json" in done.text
     assert {path.name for path in (tmp_path / "speakers" / "transcripts").iterdir()} == {
         "foreign.csv", "alone.csv", "talk.csv",
     }  # fmt: skip
-    assert not any(phrase in done.said for phrase in ("wedding", "comment allez", "sister"))
+    assert not any(phrase in done.text for phrase in ("wedding", "comment allez", "sister"))
 
 
 def test_a_run_notes_exchanged_speakers_and_changes_nothing(tmp_path: Path) -> None:

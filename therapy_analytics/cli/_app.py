@@ -216,5 +216,5 @@ def _unexpected(error: Exception) -> str:
 
 def _of_the_system(error: OSError) -> str:
     problem = f"{error.filename or 'The disk'}: {error.strerror or type(error).__name__}."
-    remedy = " Make room; what is done is kept, and the same command goes on." if error.errno == ENOSPC else ""
+    remedy = " Free some space; what is done is kept, and the same command goes on." if error.errno == ENOSPC else ""
     return problem + remedy
