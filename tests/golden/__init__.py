@@ -106,9 +106,11 @@ def corpus_fingerprints(data: Path, corpora: Iterable[str] = CORPORA) -> pd.Data
 
 def out_of_range(analysis: ta.Analysis, columns: Sequence[Column]) -> list[str]:
     """Return the names of columns with a value that is out of the range they declare, or not in its interval."""
-    found = []
+    found, sessions, turns = [], ta.wide(analysis), analysis.wide_turns
     for column in columns:
-        table = analysis.sessions if column.level == "session" else analysis.turns
+        table = sessions if column.level == "session" else turns
+        if column.name not in table:
+            continue  # a statistic that no session has
         values = table[column.name]
         within = values.between(column.low, column.high) | values.isna()
         if f"{column.name}_lo" in table:

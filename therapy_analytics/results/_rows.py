@@ -165,7 +165,7 @@ def _problem(data: bytes, names: Sequence[str] | None, numbers: Collection[str])
         texts = _table(data, None, ())
     except ValueError:
         return ""
-    asked = list(texts) if names is None else names
+    asked = list(map(str, texts)) if names is None else names
     if missing := _missing(asked, texts.columns):
         return missing
     for name in asked:
