@@ -446,21 +446,3 @@ util.spawnv_passfds = interrupted
     _, told = run.communicate(timeout=60)
     assert told == "tanalyze: Stopped. What is finished is kept: the same command goes on from there.\n"
     assert run.returncode == 130
-
-
-@ON_LINUX
-def test_killed_workers_cost_no_file(tmp_path: Path) -> None:
-    """The first worker shares the work, the second proves that one can be started, the next are alone with the file."""
-    transcripts(tmp_path / "talks", "a", n=60)
-    run, seen, killed = _begun(("talks", "--processes", "2"), tmp_path), list[int](), 0
-    while run.poll() is None and killed < 3:
-        seen += [pid for pid in _workers(run.pid) if pid not in seen]
-        if len(seen) in (1, 2, 4) and len(seen) > killed:
-            os.kill(seen[-1], signal.SIGKILL)
-            killed += 1
-        time.sleep(0.002)
-    _, told = run.communicate(timeout=100)
-    assert killed == 3
-    assert run.returncode == 0, told
-    assert (tmp_path / "results" / "problems.csv").read_text().count("\n") == 1
-    assert len(ta.load(tmp_path / "results").sessions) == 1

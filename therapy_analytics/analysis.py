@@ -346,7 +346,7 @@ class Analysis:
     def behaviours(self) -> pd.DataFrame:
         """The codes of `turns` in long form: a row for each turn and code, see `behaviours_table`.
 
-        Made anew each time it is asked for.
+        Made each time it is asked for.
         """
         return behaviours_table(self.turns, self.probabilities, self.codebook)
 
@@ -354,6 +354,6 @@ class Analysis:
     def associations(self) -> pd.DataFrame:
         """Whether clients disclose more after replies that follow them more, see `disclosure_after_synchrony`.
 
-        Computed anew each time it is asked for: a mixed model for each pair of columns takes seconds.
+        Computed each time it is asked for: a mixed model for each pair of columns takes seconds.
         """
         return disclosure_after_synchrony(self.wide_turns, seed=self.seed)

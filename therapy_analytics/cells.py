@@ -29,7 +29,7 @@ _END = "\r\n"
 
 
 def defused(cell: str) -> str:
-    r"""Return a text as it may stand in a CSV file; `restored` undoes it.
+    r"""Return a text that is safe in a CSV file; `restored` undoes it.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def restored(cell: str) -> str:
 
 
 def defuse(frame: DataFrame) -> DataFrame:
-    """Return a table whose texts (in columns of text, objects or categories) may stand in a CSV file.
+    """Return a table whose texts (in columns of text, objects or categories) are safe in a CSV file.
 
     Examples
     --------

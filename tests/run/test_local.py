@@ -189,8 +189,3 @@ def test_a_script_that_begins_again_in_each_process_is_told_what_to_write(tmp_pa
     assert 'below a line `if __name__ == "__main__":`' in sentence
     assert "another run is writing" not in done.stderr
     assert not (out / "problems.csv").exists()
-
-    body = SCRIPT.replace("\nrun([", '\nif __name__ == "__main__":\n    run([')
-    script.write_text(body)
-    subprocess.run([sys.executable, script, talk, out], check=True, capture_output=True, timeout=120)
-    assert (out / "sessions.csv").exists()

@@ -178,7 +178,7 @@ def read_options(
 
 
 def pairs(text: str, known: Collection[str], option: str) -> dict[str, str]:
-    """Parse ``speaker=Who,text=Said``: each name is known, and stands once."""
+    """Parse ``speaker=Who,text=Said``, in which each name is known and occurs at most once."""
     parts = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     found = {key.strip(): value.strip() for key, _, value in parts}
     wrong = [key.strip() for key, equals, value in parts if key.strip() not in known or not equals or not value.strip()]

@@ -73,7 +73,8 @@ def run(
         ),
     ] = None,
     quotes: Annotated[
-        bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
+        bool,
+        typer.Option("--quotes", help="Write the words of each turn into turns.csv. By default, none are written."),
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Write what moved the tagger to each code: evidence.csv.")

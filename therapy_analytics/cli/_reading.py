@@ -159,7 +159,7 @@ def redact(
 
 
 def _say_what_is_missing(done: Conversion | Redaction, to: str) -> None:
-    """Tell of files that could not be read, and of what the form of the copies cannot hold."""
+    """Print which files could not be read, and what the form of the copies cannot hold."""
     say(*(f"Not read: {problem}" for problem in done.problems), *done.told, err=True)
     for session, lost in done.losses:
         say(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)

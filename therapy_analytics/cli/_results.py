@@ -231,7 +231,7 @@ def train(
     ] = "accurate",
     seed: Annotated[int, typer.Option(min=0, help="Random seed: the same seed gives the same model.")] = 0,
 ) -> None:
-    """Learn the tagger anew, or codes of your own, from codes that people gave, and say how good that is."""
+    """Train the tagger, or a model of codes of your own, on codes that people gave, and say how good it is."""
     from therapy_analytics.agreement import NAMES  # noqa: PLC0415
     from therapy_analytics.training import TrainOptions  # noqa: PLC0415
     from therapy_analytics.training import train as learn  # noqa: PLC0415
@@ -260,10 +260,10 @@ def report(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace another file of that name, too.")] = False,
     quotes: Annotated[
-        bool, typer.Option("--quotes", help="Put in what was said; the run must have been made with --quotes, too.")
+        bool, typer.Option("--quotes", help="Include the words of the sessions; the run must have had --quotes, too.")
     ] = False,
     most_sessions: Annotated[
-        int, typer.Option(min=0, help="So many sessions get a view of their own; all stand in the table.")
+        int, typer.Option(min=0, help="The most sessions that get a view of their own; the table has all.")
     ] = 300,
 ) -> None:
     """Write report.html: one page to look at first, to open in any browser."""
