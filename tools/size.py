@@ -8,6 +8,7 @@ asks for (docs/architecture.md): modules over 400 lines, bodies over 40, class n
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ MOST_LINES, MOST_BODY = 400, 40
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@functools.cache
 def trees(package: Path) -> dict[Path, ast.Module]:
     """Return the syntax trees of the modules of a package, by their paths."""
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(package.rglob("*.py"))}

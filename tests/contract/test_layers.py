@@ -54,7 +54,7 @@ CHECKOUT = pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout ha
 @functools.cache
 def _nodes(path: Path) -> list[ast.AST]:
     """Return all nodes of the syntax tree of a module."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return list(ast.walk(size.trees(PACKAGE)[path]))
 
 
 def _imports(path: Path) -> list[str]:
