@@ -118,8 +118,10 @@ def left(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield line, retired term and better word of all that is left in a file."""
     text = path.read_text(encoding="utf-8")
     where = path.relative_to(ROOT).as_posix()
+    whole = plain(text)
     terms = [term for term in TERMS if not term.within or where.startswith(term.within)]
-    for number, line in enumerate(text.splitlines(), start=1):
+    terms = [term for term in terms if re.search(rf"\b(?:{term.term})\b", whole)]  # most files hold none
+    for number, line in enumerate(text.splitlines() if terms else (), start=1):
         words = plain(line)
         for term in terms:
             rest = re.sub(rf"\b(?:{term.allowed})\b", " ", words) if term.allowed else words
