@@ -23,6 +23,14 @@ class There:
     kill: Callable[[], None]
 
 
+def wait_for_workers(address: str, n: int) -> None:
+    """Wait until a cluster has its workers, which takes long on a busy machine; commands wait a few seconds."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(n, timeout=120)
+
+
 @contextmanager
 def a_cluster(folder: Path) -> Iterator[There]:
     """Start a scheduler, for as long as the block lasts; workers are started by the test."""

@@ -11,7 +11,7 @@ from threading import Thread
 
 import pandas as pd
 import pytest
-from clusters import There, a_cluster
+from clusters import There, a_cluster, wait_for_workers
 from folders import FAST, copied, files
 from typer.testing import CliRunner
 
@@ -34,6 +34,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[There]:
     with a_cluster(tmp_path_factory.mktemp("cluster")) as made:
         for _ in range(2):
             made.start("worker", made.address, "--nthreads", "1", "--nworkers", "1")
+        wait_for_workers(made.address, 2)
         yield made
 
 

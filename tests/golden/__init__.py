@@ -33,7 +33,7 @@ _DIGITS = "{:.12g}"
 
 def sample_analysis(samples: Path) -> ta.Analysis:
     """Return the analysis of the sample transcripts with every code and every measure."""
-    return ta.analyze(ta.read(samples), measures=EXTRAS, tagger=ta.TaggerOptions(all_codes=True))
+    return ta.analyze(ta.read(samples), measures=EXTRAS, tagger=ta.TaggerOptions(kind="fast", all_codes=True))
 
 
 def comparison_values(analysis: ta.Analysis) -> pd.DataFrame:

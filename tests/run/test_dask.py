@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from clusters import There, a_cluster
+from clusters import There, a_cluster, wait_for_workers
 
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.language.cores import threads
@@ -89,6 +89,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[There]:
     """Two workers of one thread each, which are started again when they die."""
     with a_cluster(tmp_path_factory.mktemp("cluster")) as there:
         there.start("worker", there.address, "--nthreads", "1", "--nworkers", "2")
+        wait_for_workers(there.address, 2)
         yield there
 
 
@@ -193,6 +194,7 @@ def test_a_scheduler_that_goes_is_missed_in_plain_words(tmp_path: Path, monkeypa
             pass
         monkeypatch.undo()
         own.start("worker", own.address, "--nthreads", "1", "--no-nanny")
+        wait_for_workers(own.address, 1)
         with (  # noqa: PT012
             pytest.raises(BadOptionError, match="the same command goes on"),
             open_executor(scheduler=own.address) as there,
