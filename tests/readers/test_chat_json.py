@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
@@ -783,6 +783,8 @@ values = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(values)
+@example({"content": None, "speaker": None, "type": [], "text": ""})
+@example([{"start": 1, "text": "x", "type": []}])
 def test_any_json_is_sessions_or_a_plain_problem(value: Any) -> None:
     found: list[RawSession] = []
     with suppress(UnreadableFileError):

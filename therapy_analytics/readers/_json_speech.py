@@ -67,7 +67,8 @@ def word_of(item: Any, longest: int | None = _LONGEST) -> Word | None:
         return None
     if name == 0 and "speaker_tag" in map(slug, plan.speakers):
         name = None  # tags count from 1
-    is_mark = any(item[key] in _PUNCTUATION for key in plan.roles) or (name is None and not any(map(str.isalnum, text)))
+    kinds = [item[key] for key in plan.roles if isinstance(item[key], str)]
+    is_mark = not _PUNCTUATION.isdisjoint(kinds) or (name is None and not any(map(str.isalnum, text)))
     return Word(None if name is None else str(name), text, times(item, plan), is_mark)
 
 

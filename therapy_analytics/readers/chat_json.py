@@ -115,7 +115,7 @@ def _no_session(source: Source, values: list[Any], missing: str) -> UnreadableFi
     """
     if missing:
         return source.error(missing, "Check the names given with --columns")
-    if any(is_unnamed_speech(items) for items in _containers(values, list, _DEEPEST)):
+    if any(is_unnamed_speech(items) for value in values for items in _containers(value, list, _DEEPEST)):
         return source.error(
             "this is recognised speech in which no segment says who speaks: the diarisation is missing",
             'Run the recogniser with diarisation (WhisperX: --diarize), or give each segment a "speaker"',
