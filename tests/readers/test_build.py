@@ -132,9 +132,9 @@ def test_a_very_long_turn_takes_little_more_memory_than_its_words() -> None:
 
 def test_many_marks_in_one_turn_take_time_with_their_number_and_not_its_square() -> None:
     begin = time.process_time()
-    turn = built(Row("T", "so it was a hard week [sigh] " * 60_000, 1)).turns[0]
-    assert (len(turn.marks), turn.marks[1].at) == (60_000, 44)
-    assert time.process_time() - begin < HANG_S
+    turn = built(Row("T", "so it was a hard week [sigh] " * 30_000, 1)).turns[0]
+    assert (len(turn.marks), turn.marks[1].at) == (30_000, 44)
+    assert time.process_time() - begin < HANG_S / 4
 
 
 @pytest.mark.parametrize("space", [" ", "\n", "  ", "\u2003"])

@@ -220,10 +220,10 @@ def test_every_span_with_words_is_read_once_in_order_of_time(one: Spans, two: Sp
 def test_speed() -> None:
     text = eaf(
         *(
-            tier(who, [(10 * at + n, 10 * at + n + 4, "Well, I do not know.") for at in range(10_000)])
+            tier(who, [(10 * at + n, 10 * at + n + 4, "Well, I do not know.") for at in range(5_000)])
             for n, who in enumerate("AB")
         )
     )
     began = time.process_time()
-    assert len(raw(text).rows) == 20_000
-    assert time.process_time() - began < HANG_S
+    assert len(raw(text).rows) == 10_000
+    assert time.process_time() - began < HANG_S / 4

@@ -244,14 +244,14 @@ def test_what_is_hostile_ends_quickly(text: str) -> None:
 
 
 def test_it_reads_at_speed() -> None:
-    text = "\n".join(f"{BEFORE}I think it went well and I felt a bit lighter on the way home." for _ in range(20_000))
+    text = "\n".join(f"{BEFORE}I think it went well and I felt a bit lighter on the way home." for _ in range(10_000))
     began = time.process_time()
     (raw,) = read_messenger_export(source(text))
-    assert len(raw.rows) == 20_000
-    assert time.process_time() - began < HANG_S
+    assert len(raw.rows) == 10_000
+    assert time.process_time() - began < HANG_S / 4
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from("[]12/03.:, -\n\u200eAnna<>~\u202fpm"), max_size=300))
 def test_any_text_is_a_chat_or_a_plain_problem(text: str) -> None:
     with suppress(UnreadableFileError):

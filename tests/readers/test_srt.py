@@ -187,13 +187,13 @@ def test_no_repetition_takes_endless_time(snippet: str, reading: Callable[..., o
 def test_speed(reading: Callable[..., object]) -> None:
     text = "\n".join(
         f"{at}\n00:00:01,000 --> 00:00:02,000\n{'AB'[at % 2]}nna: Well, I do not know <i>what</i> it is, {at}.\n"
-        for at in range(20_000)
+        for at in range(10_000)
     )
     source = Source(Path("a.srt"), text)
     began = time.process_time()
     (raw,) = READERS["srt"].read(source)
-    assert len(raw.rows) == 20_000
-    assert time.process_time() - began < HANG_S
+    assert len(raw.rows) == 10_000
+    assert time.process_time() - began < HANG_S / 4
 
 
 def test_captions_that_only_repeat_the_one_before_are_left_without_words(session: SessionOf) -> None:

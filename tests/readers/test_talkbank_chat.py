@@ -241,7 +241,7 @@ def test_no_repetition_takes_endless_time(snippet: str) -> None:
 
 def test_speed() -> None:
     line = "*{}:\t&-um I <do> [/] do not (be)cause it's (.) hard &=laughs , you see . \x15{}_{}\x15\n%mor:\tno no\n"
-    text = HEAD + "".join(line.format("PAR" if at % 2 else "INV", at * 10, at * 10 + 9) for at in range(20_000))
+    text = HEAD + "".join(line.format("PAR" if at % 2 else "INV", at * 10, at * 10 + 9) for at in range(10_000))
     began = time.process_time()
-    assert len(raw(text).rows) == 20_000
-    assert time.process_time() - began < HANG_S
+    assert len(raw(text).rows) == 10_000
+    assert time.process_time() - began < HANG_S / 4

@@ -182,10 +182,10 @@ def test_no_repetition_takes_endless_time(snippet: str) -> None:
 
 @forms
 def test_speed(form: Callable[[Tiers], str]) -> None:
-    text = form([(who, [(2 * at, 2 * at + 1, "Well, I do not know.") for at in range(10_000)]) for who in "AB"])
+    text = form([(who, [(2 * at, 2 * at + 1, "Well, I do not know.") for at in range(5_000)]) for who in "AB"])
     began = time.process_time()
-    assert len(raw(text).rows) == 20_000
-    assert time.process_time() - began < HANG_S
+    assert len(raw(text).rows) == 10_000
+    assert time.process_time() - began < HANG_S / 4
 
 
 def test_one_tier_with_the_speaker_before_the_words(session: Callable[..., Session]) -> None:

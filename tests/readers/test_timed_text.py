@@ -142,8 +142,8 @@ def test_comments_and_shadows_are_counted(session: SessionOf) -> None:
 
 
 def test_a_translation_that_begins_a_little_later_is_one(session: SessionOf) -> None:
-    spoken = '<p begin="0s" end="2s">Therapist: So.</p><p begin="2s" end="4s">Client: Yes.</p>'
+    english = '<p begin="0s" end="2s">Therapist: So.</p><p begin="2s" end="4s">Client: Yes.</p>'
     again = '<p begin="0.2s" end="2s">Therapist: Also.</p><p begin="2.2s" end="4s">Client: Ja.</p>'
-    one = session(tt(f'<div xml:lang="en">{spoken}</div><div xml:lang="de">{again}</div>'), "a.ttml")
+    one = session(tt(f'<div xml:lang="en">{english}</div><div xml:lang="de">{again}</div>'), "a.ttml")
     assert spoken(one) == [("Therapist", "So."), ("Client", "Yes.")]
     assert "2 captions in another language left out (4 words)." in one.notes
