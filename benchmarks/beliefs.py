@@ -116,11 +116,11 @@ def by_kind(data: Path) -> list[list[str]]:
 def of_clients(data: Path, name: str) -> tuple[list[str], NDArray[np.int64], Distorted]:
     """Return the client turns with words of a corpus, whose session they are, and what the model says of them."""
     first = {one.metadata.get("source_group", one.id): one for one in reversed(sessions_of(data, name))}
-    spoken = [(k, turn.text) for k, one in enumerate(first.values()) for turn in one.turns if turn.role == "client"]
-    turns = turns_from_texts([text for _, text in spoken])
+    texts = [(k, turn.text) for k, one in enumerate(first.values()) for turn in one.turns if turn.role == "client"]
+    turns = turns_from_texts([text for _, text in texts])
     spoken = np.flatnonzero(turns.n_words > 0)
-    found = load_distortions().of_texts([spoken[i][1] for i in spoken.tolist()])
-    return [spoken[i][1] for i in spoken.tolist()], np.array([spoken[i][0] for i in spoken.tolist()]), found
+    found = load_distortions().of_texts([texts[i][1] for i in spoken.tolist()])
+    return [texts[i][1] for i in spoken.tolist()], np.array([texts[i][0] for i in spoken.tolist()]), found
 
 
 def sessions(clients: Clients) -> list[list[str]]:

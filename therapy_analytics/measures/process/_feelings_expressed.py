@@ -80,9 +80,9 @@ def _named(session: AnnotatedSession) -> NamedFeelings:
     client = np.flatnonzero(tells)
     expressed, degree = _client_tables(found, client)
     c, family = np.searchsorted(client, found.turn)[which], found.family[which]
-    spoken = _last_said(expressed, c, families().near[family])
-    last = (spoken >= 0) & (spoken >= c - WITHIN)
-    turn = np.append(client, -1)[spoken]  # -1 is the last
+    expressed_in = _last_said(expressed, c, families().near[family])
+    last = (expressed_in >= 0) & (expressed_in >= c - WITHIN)
+    turn = np.append(client, -1)[expressed_in]  # -1 is the last
     open_ = np.flatnonzero(~last)
     if len(open_):
         in_other_words = _in_other_words(session, found, which[open_], client)
