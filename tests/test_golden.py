@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,6 +12,7 @@ import therapy_analytics as ta
 from tests.golden import (
     CORPORA,
     HERE,
+    accurate_codes,
     agreement_values,
     comparison_values,
     corpus_fingerprints,
@@ -42,6 +44,13 @@ def test_the_values_of_the_samples_are_in_their_range(analysis: ta.Analysis) -> 
 def test_the_turns_of_the_samples(analysis: ta.Analysis) -> None:
     frozen = pd.read_csv(HERE / "turns.csv")
     assert differences(turn_fingerprints(analysis), frozen, ["table", "column"]) == []
+
+
+def test_the_accurate_tagger_on_the_samples(samples: Path) -> None:
+    frozen = pd.read_csv(HERE / "accurate.csv").set_index("code")
+    found = accurate_codes(samples).set_index("code").loc[frozen.index]
+    np.testing.assert_allclose(found["mean"], frozen["mean"], atol=0.003)
+    np.testing.assert_allclose(found["n"], frozen["n"], atol=3, rtol=0.03)
 
 
 def test_a_comparison_of_the_samples(analysis: ta.Analysis) -> None:

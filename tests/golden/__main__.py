@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.golden import (
     HERE,
+    accurate_codes,
     agreement_values,
     comparison_values,
     corpus_fingerprints,
@@ -19,6 +20,7 @@ write(sample_values(analysis), HERE / "samples.csv", index=True)
 write(turn_fingerprints(analysis), HERE / "turns.csv")
 write(comparison_values(analysis), HERE / "comparison.csv")
 write(agreement_values(analysis, HERE.parent / "gold"), HERE / "agreement.csv")
+write(accurate_codes(root / "sample_transcripts"), HERE / "accurate.csv")
 data = root.parent / "shared" / "data"
 if data.is_dir():
     write(corpus_fingerprints(data), HERE / "corpora.csv")
