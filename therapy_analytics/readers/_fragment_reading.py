@@ -26,8 +26,7 @@ from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._fragments import Fragment, beginning
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
-from therapy_analytics.readers._metadata import SessionTable as Table
-from therapy_analytics.readers._metadata import combined, common_names, from_name, tables_for
+from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.session import Session
@@ -243,7 +242,7 @@ def _built(
 
 
 def _session(
-    raw: RawSession, source: Source, tables: Sequence[Table], given: str, name: str, whole: Session | None = None
+    raw: RawSession, source: Source, tables: Sequence[SessionTable], given: str, name: str, whole: Session | None = None
 ) -> tuple[Session, Applied]:
     """Build a session, or a part of a `whole` with its roles; tables may name the part or the whole."""
     stem, options = safe_id(source.path.stem), source.options

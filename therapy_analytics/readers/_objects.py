@@ -16,8 +16,7 @@ from therapy_analytics.readers._applied import Applied, applied_to, notes_on, re
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._json_walk import about
-from therapy_analytics.readers._metadata import SessionTable as AboutSessions
-from therapy_analytics.readers._metadata import combined, common_names, load_metadata
+from therapy_analytics.readers._metadata import SessionTable, combined, common_names, load_metadata
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
@@ -127,7 +126,7 @@ def _all_parts(found: Iterable[Session | _Dialogue], options: ReadOptions) -> It
             yield from (_Dialogue(part if whole is None else with_roles(part, whole), one.kind) for part in parts)
 
 
-def _built(one: _Dialogue, identity: str, table: AboutSessions | None, options: ReadOptions) -> tuple[Session, Applied]:
+def _built(one: _Dialogue, identity: str, table: SessionTable | None, options: ReadOptions) -> tuple[Session, Applied]:
     raw, key = one.raw, "" if table is None else table.find(identity)
     row = table.rows[key].facts if table is not None and key else {}
     metadata, notes = combined(common_names(raw.metadata), row)

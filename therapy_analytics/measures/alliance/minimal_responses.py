@@ -62,8 +62,8 @@ _CHANGE_COLUMN = Column(
 def minimal_responses(session: AnnotatedSession) -> dict[str, float]:
     """Count client turns that are nothing but a minimal response, by where they stand.
 
-    High rates mean that the client says less there than might be. With "yeah" as one of two client turns of the first
-    third, and as both of the last, the rates are 0.5 and 1 and the change is 0.5.
+    A high rate means that many of the client's turns there say nothing beyond "yeah" or "mm-hm". If one of two client
+    turns of the first third is "yeah", and both of the last third are, the rates are 0.5 and 1, and the change is 0.5.
 
     Notes
     -----
