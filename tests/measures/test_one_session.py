@@ -11,7 +11,7 @@ from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.measures._rates import counted_rate
 from therapy_analytics.measures._turns import last_of, next_of, slopes, third_of
 from therapy_analytics.session import Role, Session, Turn
 

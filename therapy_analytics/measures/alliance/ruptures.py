@@ -8,7 +8,8 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, mark_column, marks
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
+from therapy_analytics.measures._rates import mark_column, marks
 from therapy_analytics.measures.alliance._rupture_signs import (
     CONFRONTATION,
     REPAIRS_WITHIN,

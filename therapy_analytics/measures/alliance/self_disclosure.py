@@ -15,8 +15,9 @@ from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lex
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.segments import Segments, segments, turns_from_texts
 from therapy_analytics.measures import Column, mean_column, measure, rate_columns
-from therapy_analytics.measures._base import OnPage, Shown, Value, counted_rate
+from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures._intervals import WORD_CORRELATION
+from therapy_analytics.measures._rates import counted_rate
 from therapy_analytics.measures._turns import slopes
 from therapy_analytics.session import Role
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.measures._rates import counted_rate
 from therapy_analytics.session import ROLES, Role
 
 LONG_S = 2.0

@@ -7,8 +7,9 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.word_sequence import Marks, word_sequence
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Value
 from therapy_analytics.measures._intervals import WORD_CORRELATION
+from therapy_analytics.measures._rates import counted_rate
 from therapy_analytics.measures.alliance._inclusive_we import inclusive_we
 from therapy_analytics.session import Role
 

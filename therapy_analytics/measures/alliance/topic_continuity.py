@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.meanings import Meanings, cosines, meanings
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.measures._rates import counted_rate
 
 FEWEST_WORDS = 5
 """Turns of fewer words have hardly a topic."""

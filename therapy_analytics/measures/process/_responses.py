@@ -13,8 +13,8 @@ from scipy.special import stdtrit
 
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._base import INTERVAL
 from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, odds_ratios, wilsons
+from therapy_analytics.measures._rates import INTERVAL
 from therapy_analytics.measures._rows import row_column
 from therapy_analytics.measures.process._counts import Floats, given, replies
 

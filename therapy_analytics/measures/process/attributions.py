@@ -8,7 +8,8 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate, rate
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
+from therapy_analytics.measures._rates import counted_rate, rate
 from therapy_analytics.measures.process._attribution_support import UNSUPPORTED, attributions_of
 
 _SOURCE = (

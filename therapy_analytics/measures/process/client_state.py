@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours.disclosure import disclosed
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Curve, Mark, OnPage, Shown, Value, counted_rate, interval_columns
+from therapy_analytics.measures._base import Curve, Mark, OnPage, Shown, Value
+from therapy_analytics.measures._rates import counted_rate, interval_columns
 from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.process._client_state import (
     FEWEST,

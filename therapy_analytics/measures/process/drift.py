@@ -9,7 +9,8 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.word_sequence import Ints, Marks
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Evidence, OnPage, Shown, Value, interval_columns
+from therapy_analytics.measures._base import Evidence, OnPage, Shown, Value
+from therapy_analytics.measures._rates import interval_columns
 from therapy_analytics.measures._turns import third_of
 from therapy_analytics.measures.process._change_of_thirds import (
     FEWEST,
@@ -23,7 +24,7 @@ from therapy_analytics.session import Role
 
 
 @dataclass(frozen=True, slots=True)
-class _Behaviour:
+class _Course:
     """A column, whose it is, what is done, and the codes of which one is enough."""
 
     name: str
@@ -34,16 +35,16 @@ class _Behaviour:
 
 
 _BEHAVIOURS = (
-    _Behaviour("therapist_question", "therapist", "ask", ("mi_question",), "weak"),
-    _Behaviour("therapist_reflection", "therapist", "reflect", ("mi_reflection",), "weak"),
-    _Behaviour("therapist_input", "therapist", "give information, advice or options", ("mi_input",), "weak"),
-    _Behaviour("therapist_advice", "therapist", "solve problems or plan", ("bolt_problem_solving", "bolt_planning")),
-    _Behaviour("therapist_normalizing", "therapist", "normalize", ("bolt_normalizing",)),
-    _Behaviour("therapist_psychoeducation", "therapist", "teach psychology", ("bolt_psychoeducation",)),
-    _Behaviour("client_change", "client", "speak for change", ("mi_change",), "weak"),
-    _Behaviour("client_sustain", "client", "speak against change", ("mi_sustain",), "weak"),
-    _Behaviour("client_negative_feeling", "client", "tell a negative feeling", ("bolt_negative_feeling",)),
-    _Behaviour("client_positive_feeling", "client", "tell a positive feeling", ("bolt_positive_feeling",)),
+    _Course("therapist_question", "therapist", "ask", ("mi_question",), "weak"),
+    _Course("therapist_reflection", "therapist", "reflect", ("mi_reflection",), "weak"),
+    _Course("therapist_input", "therapist", "give information, advice or options", ("mi_input",), "weak"),
+    _Course("therapist_advice", "therapist", "solve problems or plan", ("bolt_problem_solving", "bolt_planning")),
+    _Course("therapist_normalizing", "therapist", "normalize", ("bolt_normalizing",)),
+    _Course("therapist_psychoeducation", "therapist", "teach psychology", ("bolt_psychoeducation",)),
+    _Course("client_change", "client", "speak for change", ("mi_change",), "weak"),
+    _Course("client_sustain", "client", "speak against change", ("mi_sustain",), "weak"),
+    _Course("client_negative_feeling", "client", "tell a negative feeling", ("bolt_negative_feeling",)),
+    _Course("client_positive_feeling", "client", "tell a positive feeling", ("bolt_positive_feeling",)),
 )
 _SOURCE = "This package's own; interval: {}"
 _MISLEADS = (
@@ -56,7 +57,7 @@ _MISLEADS = (
 )
 
 
-def _column(one: _Behaviour) -> Column:
+def _column(one: _Course) -> Column:
     return Column(
         name=f"{one.name}_drift",
         meaning=f"Share of {one.role} turns that {one.doing}: last third of the session less the first",

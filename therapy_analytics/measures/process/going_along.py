@@ -8,8 +8,9 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate, marks
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
 from therapy_analytics.measures._intervals import WORD_CORRELATION
+from therapy_analytics.measures._rates import counted_rate, marks
 from therapy_analytics.measures.process._agreement import (
     agreement_openers,
     answers,

@@ -9,8 +9,8 @@ import numpy as np
 from therapy_analytics.behaviours import Code
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import counted_rate
 from therapy_analytics.measures._intervals import WORD_CORRELATION
+from therapy_analytics.measures._rates import counted_rate
 from therapy_analytics.session import Role
 
 _ROLES: tuple[Role, Role] = ("therapist", "client")

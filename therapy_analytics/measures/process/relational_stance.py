@@ -10,7 +10,8 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.word_sequence import Ints
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, mark_column, marks
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._rates import mark_column, marks
 from therapy_analytics.measures.process._clauses import Bools
 from therapy_analytics.measures.process._stance import WITHIN, ascribed, assertions
 

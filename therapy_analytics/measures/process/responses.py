@@ -10,8 +10,9 @@ import numpy as np
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate, interval_columns
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
 from therapy_analytics.measures._intervals import FEWEST, design_effect, odds_ratios
+from therapy_analytics.measures._rates import counted_rate, interval_columns
 from therapy_analytics.measures.process._counts import (
     SOLUTIONS,
     Bools,

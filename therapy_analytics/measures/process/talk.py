@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 
@@ -15,60 +16,56 @@ from therapy_analytics.session import Role
 _OWN = "This package's own count"
 
 
+def _count(name: str, meaning: str, unit: str, formula: str, misleads: str, **more: Any) -> Column:
+    """Return a column of how many or how much, from 0."""
+    more = {"high_means": f"more {unit}", "compare": "no"} | more
+    return Column(
+        name=name,
+        meaning=meaning,
+        unit=unit,
+        low=0,
+        high=inf,
+        formula=formula,
+        misleads=misleads,
+        source=_OWN,
+        evidence="supported",
+        **more,
+    )
+
+
 def _counts(who: Role) -> list[Column]:
     return [
-        Column(
-            name=f"n_{who}s",
-            compare="no",
-            meaning=f"Speakers in the role of {who}; where there are several, {who} measures are of them all together",
-            unit="speakers",
-            low=0,
-            high=inf,
+        _count(
+            f"n_{who}s",
+            f"Speakers in the role of {who}; where there are several, {who} measures are of them all together",
+            "speakers",
+            "count of different labels of the role",
+            "One person under two labels counts twice; dyads.csv has the measures of each pair",
             high_means=f"more {who}s",
-            formula="count of different labels of the role",
-            misleads="One person under two labels counts twice; dyads.csv has the measures of each pair",
-            source=_OWN,
-            evidence="supported",
         ),
-        Column(
-            name=f"n_turns_{who}",
-            meaning=f"Turns of the {who}",
-            compare="no",
-            unit="turns",
-            low=0,
-            high=inf,
-            high_means="more turns",
-            formula="count of turns of the role",
-            misleads="Captions and chats cut turns differently; backchannels split the other's turn",
-            source=_OWN,
-            evidence="supported",
+        _count(
+            f"n_turns_{who}",
+            f"Turns of the {who}",
+            "turns",
+            "count of turns of the role",
+            "Captions and chats cut turns differently; backchannels split the other's turn",
         ),
-        Column(
-            name=f"n_words_{who}",
-            meaning=f"Words of the {who}",
-            compare="no",
-            unit="words",
-            low=0,
-            high=inf,
-            high_means="more words",
-            formula="count of words; a contraction is one word, hyphens and slashes separate words",
-            misleads="Depends on how fully the transcript writes hesitations and repeats",
-            source=_OWN,
-            evidence="supported",
+        _count(
+            f"n_words_{who}",
+            f"Words of the {who}",
+            "words",
+            "count of words; a contraction is one word, hyphens and slashes separate words",
+            "Depends on how fully the transcript writes hesitations and repeats",
             core=True,
         ),
-        Column(
-            name=f"{who}_words_per_turn",
-            meaning=f"Mean words in a turn of the {who}",
-            compare="shown" if who == "therapist" else "",
-            unit="words per turn",
-            low=0,
-            high=inf,
+        _count(
+            f"{who}_words_per_turn",
+            f"Mean words in a turn of the {who}",
+            "words per turn",
+            f"n_words_{who} / n_turns_{who}",
+            "A few very long turns pull the mean up",
             high_means="longer turns",
-            formula=f"n_words_{who} / n_turns_{who}",
-            misleads="A few very long turns pull the mean up",
-            source=_OWN,
-            evidence="supported",
+            compare="shown" if who == "therapist" else "",
         ),
     ]
 
@@ -84,20 +81,7 @@ _PAGE: dict[str, Shown] = {
 
 @measure(
     columns=[
-        Column(
-            name="n_turns",
-            meaning="Turns of all speakers",
-            compare="no",
-            unit="turns",
-            low=0,
-            high=inf,
-            high_means="more turns",
-            formula="count of turns",
-            misleads="As n_turns_therapist",
-            source=_OWN,
-            evidence="supported",
-            core=True,
-        ),
+        _count("n_turns", "Turns of all speakers", "turns", "count of turns", "As n_turns_therapist", core=True),
         *_counts("therapist"),
         *_counts("client"),
         Column(
@@ -114,17 +98,14 @@ _PAGE: dict[str, Shown] = {
             evidence="supported",
             core=True,
         ),
-        Column(
-            name="duration_s",
-            meaning="From the first time in the transcript to the last",
-            unit="seconds",
-            low=0,
-            high=inf,
+        _count(
+            "duration_s",
+            "From the first time in the transcript to the last",
+            "seconds",
+            "latest start or end time minus earliest start time",
+            "Where only starts are given, the last turn's own length is missing",
             high_means="longer session",
-            formula="latest start or end time minus earliest start time",
-            misleads="Where only starts are given, the last turn's own length is missing",
-            source=_OWN,
-            evidence="supported",
+            compare="",
             core=True,
         ),
     ],

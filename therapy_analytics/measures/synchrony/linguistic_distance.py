@@ -13,7 +13,8 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Value, mean_column
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._rates import mean_column
 from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.null.surrogates import Ints

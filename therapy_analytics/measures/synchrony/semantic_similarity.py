@@ -13,15 +13,8 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.meanings import meanings
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import (
-    Curve,
-    Direction,
-    OnPage,
-    Shown,
-    Value,
-    mean_column,
-    wide_name,
-)
+from therapy_analytics.measures._base import Curve, Direction, OnPage, Shown, Value, wide_name
+from therapy_analytics.measures._rates import mean_column
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony._course import (
     FLOW_TURN,
