@@ -28,7 +28,7 @@ KINDS = ("own", "texts", "codebook", "lexicon", "dictionary")
 Change = Callable[[dict[str, Any]], object]
 
 
-def test_damaged_models_load_and_work_or_are_refused() -> None:
+def test_many_damaged_models_load_and_work_or_are_refused() -> None:
     """The larger run, over the encoder, the vectors and spaCy's pipelines as well, is benchmarks/fuzz/models.py."""
     found = [models.numbered(11, number, KINDS) for number in range(120)]
     assert [(number, *one) for number, one in enumerate(found) if one[1].startswith("FAILED")] == []

@@ -77,9 +77,9 @@ class Encoder:
         """Return the log-odds of all turns, float64 (n_turns, n_heads); nan for turns without words or role."""
         n_heads = self.session.get_outputs()[0].shape[1]
         found = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
-        rows, inputs = zip(*self._inputs(sessions), strict=True) if found.size else ((), ())
+        read = list(self._inputs(sessions))
         with ThreadPoolExecutor(threads()) as pool:
-            for row, scores in zip(rows, pool.map(self._run, inputs), strict=True):
+            for (row, _), scores in zip(read, pool.map(self._run, [given for _, given in read]), strict=True):
                 found[row] = scores
         return found
 

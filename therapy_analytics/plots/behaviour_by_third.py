@@ -86,7 +86,7 @@ def _head(board: Board, rows: DataFrame, found: list[Behaviour]) -> float:
     notes = [
         "Each picture, from left to right: first, middle and last third; below, turns with the code / the role's turns."
     ]
-    notes += ["Where intervals overlap much, it may be sampling noise."]
+    notes += ["Where intervals overlap much, it may be noise."]
     notes += [WEAK + "."] if any(one.weak for one in found) else []
     left_out = rows["code"].nunique() - len(found)
     notes += [f"{left_out} more never occur."] if left_out > 0 and len(found) < MOST else []

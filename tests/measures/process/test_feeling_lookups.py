@@ -18,7 +18,7 @@ def test_every_entry_of_several_words_is_found_by_its_words() -> None:
     known = idioms()
     for words, entry in ((one[0], one) for some in families().entries.values() for one in some if len(one[0]) > 1):
         said = (*words[:-1], words[-1].replace("*", "ing"))
-        assert entry in known.of(said)
+        assert entry in known.entries_of(said)
         assert all(said[:n] in known.begins for n in range(1, len(said)))
         assert words[:3] in known.openings
 

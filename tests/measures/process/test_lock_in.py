@@ -50,7 +50,7 @@ def test_openings_that_come_again(make) -> None:  # type: ignore[no-untyped-def]
     assert values["n_repeated_opening"] == 1
     assert values["repeated_opening_rate"] == pytest.approx(1 / 5)
     np.testing.assert_equal(np.asarray(values["repeated_opening_turn"])[::2], [0, 0, 0, 0, 1, NAN])
-    assert 0 <= values["repeated_opening_null"] <= values["repeated_opening_rate"]
+    assert 0 <= values["repeated_opening_rate_null_mean"] <= values["repeated_opening_rate"]
 
 
 def test_order_of_frames_alone_says_when() -> None:

@@ -207,7 +207,7 @@ def test_z_is_the_distance_in_standard_deviations(table: pd.DataFrame) -> None:
 
 def test_style_matching_of_whole_sessions(table: pd.DataFrame, make: Any) -> None:
     session = make([(turn.role[0].upper(), turn.text) for turn in DIALOGUES[1].turns])
-    sides = [WHOLE_LSM.represent(session)[session.of(role)].sum(axis=0) for role in ("therapist", "client")]
+    sides = [WHOLE_LSM.represent(session)[session.spoken_by(role)].sum(axis=0) for role in ("therapist", "client")]
     assert rows_with(table, session_id="session_1", measure="lsm").value.item() == pytest.approx(matching(*sides))
 
 
