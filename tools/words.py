@@ -29,6 +29,7 @@ DATA = (
     "tests/formats",
     "tools/belief_statements.toml",
     "tools/invented_sessions",
+    "tools/process_codes/invented.jsonl",
     "tools/question_seeds.toml",
     "tools/redact_texts",
     "tools/seed_sentences.toml",

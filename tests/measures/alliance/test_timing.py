@@ -43,5 +43,3 @@ def test_ends_that_were_filled_in_say_nothing(make) -> None:  # type: ignore[no-
 def test_one_speaker_alone_answers_nobody(make) -> None:  # type: ignore[no-untyped-def]
     talk = make([("T", "a"), ("T", "b")], times=[(0.0, 1.0), (2.0, 3.0)])
     assert all(map(math.isnan, without_totals(timing(talk)).values()))
-        map(math.isnan, without_totals(timing(make([("T", "a"), ("T", "b")], times=[(0.0, 1.0), (2.0, 3.0)]))).values())
-    )
