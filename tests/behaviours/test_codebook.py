@@ -47,7 +47,12 @@ MISC_GROUPS = {
     "IMI": "ADW DI CO WA RCW",
     "O": "FA FI ST",
 }
-NO_COUNTERPART = {"bolt.negative_feeling", "bolt.positive_feeling", "bolt.gained_insight"}
+NO_COUNTERPART = {
+    *(f"bolt.{name}" for name in ("negative_feeling", "positive_feeling", "gained_insight")),
+    *(f"process.{name}" for name in ("wrong_attribution", "persists", "immediacy", "repair", "risk_passed_over")),
+    *(f"process.{name}" for name in ("risk_worsened", "risk_own", "risk_denied", "untested_claim", "corrects")),
+    *(f"process.{name}" for name in ("rupture_withdrawal", "rupture_confrontation")),
+}
 
 
 def sentence(counter_example: str) -> str:
@@ -55,7 +60,7 @@ def sentence(counter_example: str) -> str:
 
 
 def test_the_books() -> None:
-    assert list(BOOKS) == ["bolt", "mi", "misc", "miti"]
+    assert list(BOOKS) == ["bolt", "mi", "misc", "miti", "process"]
     assert {name: path.stem for name, path in zip(BOOKS, sorted(FOLDER.glob("*.toml")), strict=True)} == {
         name: name for name in BOOKS
     }
@@ -155,6 +160,7 @@ def test_the_codes_of_the_manuals() -> None:
         "confront",
     ]
     assert [sum(code.role == role for code in BOOKS["bolt"].codes) for role in ("therapist", "client")] == [13, 6]
+    assert [sum(code.role == role for code in BOOKS["process"].codes) for role in ("therapist", "client")] == [24, 13]
     kinds = "open closed simple complex information advice options negotiation"
     assert " ".join(code.label for code in BOOKS["mi"].codes if code.parent) == kinds
 
@@ -305,7 +311,7 @@ FAULTS = {
         (
             'to = "misc.suport"',
             JOINING + "its crosswalk to 'misc.suport' leads to no code of another built-in codebook. "
-            "Perhaps 'misc.support' is meant; tanalyze codebook bolt mi misc miti lists all codes.",
+            "Perhaps 'misc.support' is meant; tanalyze codebook bolt mi misc miti process lists all codes.",
         ),
         ('to = "x"', "Write book.code, as in mi.question; tanalyze codebook"),
         ('to = "our_clinic.joining_late"', "leads to no code of another built-in codebook."),
@@ -374,7 +380,7 @@ def test_files_that_cannot_be_read(path: Path, tmp_path: Path) -> None:
 def test_books_are_found_by_id_or_file(path: Path) -> None:
     assert codebook_named("misc") is BOOKS["misc"]
     assert codebook_named(str(path)).id == "our_clinic"
-    with pytest.raises(UnknownNameError, match=r"no codebook or file named 'mics'\. Known: bolt, mi, misc, miti"):
+    with pytest.raises(UnknownNameError, match=rf"no codebook or file named 'mics'\. Known: {', '.join(BOOKS)}"):
         codebook_named("mics")
 
 
@@ -385,7 +391,7 @@ def test_the_command_shows_codes(path: Path) -> None:
     assert "our_clinic_joining_late" in done.stdout
     wrong = CliRunner().invoke(app, ["codebook", "mics"])
     assert wrong.exit_code == 2
-    assert wrong.stderr == "tanalyze: There is no codebook or file named 'mics'. Known: bolt, mi, misc, miti.\n"
+    assert wrong.stderr == f"tanalyze: There is no codebook or file named 'mics'. Known: {', '.join(BOOKS)}.\n"
 
 
 def test_the_table_of_codes_says_everything() -> None:

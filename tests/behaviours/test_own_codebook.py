@@ -306,7 +306,7 @@ FAULTS: dict[str, tuple[Callable[[Path], tuple[str | Path, ...]], type[TherapyAn
     "an unknown id": (
         lambda _: ("mit1",),
         UnknownNameError,
-        "There is no codebook or file named 'mit1'. Known: bolt, mi, misc, miti.",
+        "There is no codebook or file named 'mit1'. Known: bolt, mi, misc, miti, process.",
     ),
     "no such file": (lambda path: (path.with_name("no.toml"),), UnknownNameError, "There is no codebook or file named"),
     "a folder": (lambda path: (path.parent,), BadDataFileError, "the codebook cannot be opened"),
@@ -399,8 +399,9 @@ def test_the_command(book: Path, options: TaggerOptions, samples: Path, tmp_path
     assert "13 codes more in sessions.csv." in " ".join(done.out.split())
     assert "reflects" not in done.out
     broken = changed(tmp_path / "broken.toml", ("role =", "rule ="))
+    known = ", ".join(book.id for book in builtin_codebooks())
     refusals = {
-        ("--codebook", "mit1", *llm): "There is no codebook or file named 'mit1'. Known: bolt, mi, misc, miti.",
+        ("--codebook", "mit1", *llm): f"There is no codebook or file named 'mit1'. Known: {known}.",
         (
             "--codebook",
             str(broken),

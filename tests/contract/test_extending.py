@@ -185,6 +185,10 @@ NOT_GIVEN = {
         ),
         "kinds of the coarse codes of MISC, for human coders and outside coders: the tagger has no turns to learn from",
     ),
+    **dict.fromkeys(
+        (code.column for book in builtin_codebooks() for code in book.codes if book.id == "process"),
+        "the tagger has not learnt them: they are for human coders, outside coders and `tanalyze train`",
+    ),
 }
 """Codes that the package's own tagger does not give, and why."""
 

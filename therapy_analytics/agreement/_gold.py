@@ -47,7 +47,7 @@ class GoldOptions:
         CSV with columns ``label`` and ``code``: what the coders' labels mean, as columns of ``turns.csv`` or codes
         of the codebooks. An empty code: the label stands for none.
     book : str
-        The codebook of the labels, ``mi``, ``bolt``, ``misc`` or ``miti``, where one label is in several.
+        The codebook of the labels, ``mi``, ``bolt``, ``misc``, ``miti`` or ``process``, where one label is in several.
     blank : {"none", "missing"}
         What an empty cell of labels means: that the turn has none of them, or that nobody coded it.
     transcripts : path or None

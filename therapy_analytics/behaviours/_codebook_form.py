@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -164,7 +164,8 @@ def check_crosswalk(of_code: Fields, targets: Sequence[str], known: Collection[s
             raise of_code.error(f"its crosswalk names {target!r} several times", "Leave one")
 
 
-def _meant(target: str, known: Iterable[str]) -> str:
+def _meant(target: str, known: Collection[str]) -> str:
     near = difflib.get_close_matches(target, sorted(known), n=1)
     hint = f"Perhaps {near[0]!r} is meant; " if near else "Write book.code, as in mi.question; "
-    return hint + "tanalyze codebook bolt mi misc miti lists all codes"
+    books = " ".join(sorted({one.partition(".")[0] for one in known}))
+    return f"{hint}tanalyze codebook {books} lists all codes"

@@ -165,7 +165,7 @@ def run(
         list[str] | None,
         typer.Option(
             help="For llm: code by this codebook instead of the usual codes: your own file (TOML), or bolt, mi, "
-            "misc, miti. May be repeated.",
+            "misc, miti, process. May be repeated.",
             show_default=False,
         ),
     ] = None,

@@ -125,7 +125,9 @@ def agree(
         Path | None,
         typer.Option("--map", help="CSV of label and code: what the coders' labels mean.", show_default=False),
     ] = None,
-    book: Annotated[str, typer.Option(help="Whose labels they are: mi, bolt, misc or miti.", show_default=False)] = "",
+    book: Annotated[
+        str, typer.Option(help="Whose labels they are: mi, bolt, misc, miti or process.", show_default=False)
+    ] = "",
     columns: Annotated[
         str,
         typer.Option(
@@ -188,7 +190,9 @@ def train(
     replace: Replace = False,
     codebook: Annotated[
         str | None,
-        typer.Option(help="What the labels are: your own file (TOML), or bolt, mi, misc, miti.", show_default=False),
+        typer.Option(
+            help="What the labels are: your own file (TOML), or bolt, mi, misc, miti, process.", show_default=False
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -304,7 +308,7 @@ def export(
 def codebook(
     books: Annotated[
         list[str] | None,
-        typer.Argument(help="Codebooks whose codes to print instead: bolt, mi, misc, miti, or your own file."),
+        typer.Argument(help="Codebooks whose codes to print instead: bolt, mi, misc, miti, process, or your own file."),
     ] = None,
 ) -> None:
     """Print what every column of the tables means, or the codes of codebooks, as CSV."""

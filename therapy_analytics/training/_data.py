@@ -40,8 +40,8 @@ class TrainOptions:
     ----------
     codebook : str, Path, Codebook or None
         The codebook of the labels: the user's own file (``docs/codebooks.md``), or ``mi``, ``bolt``, ``misc``,
-        ``miti``. Without it, labels that a codebook of the package has are its codes, and all others become
-        codes of a book ``own``.
+        ``miti``, ``process``. Without it, labels that a codebook of the package has are its codes, and all others
+        become codes of a book ``own``.
     columns : mapping
         Which column of the table holds what, where the names do not say: ``session_id``, ``turn``, ``first_row``,
         ``text``, ``coder``, ``code``, ``value``.
