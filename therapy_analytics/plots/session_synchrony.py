@@ -44,9 +44,7 @@ NOTE_ON_LANES = "Of shuffles, 1 window in 20 lies outside its band; windows over
 
 def figure_size(rows: DataFrame) -> tuple[float, float]:
     """Return the width and height in inches that the figure of a session's rows needs; for ``save(figsize=...)``."""
-    found = measures(rows)
-    height = _height(found) * ROW_INCH + MARGINS_IN["top"] + MARGINS_IN["bottom"]
-    return FIGSIZE[0], max(height, 3.0) if found else FIGSIZE[1]
+    return _size(measures(rows))
 
 
 @plot(
@@ -88,7 +86,7 @@ def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     quality score: most measures grow with words per turn.
     """
     found = measures(rows)
-    ax = axes_or_new(ax, figure_size(rows))
+    ax = axes_or_new(ax, _size(found))
     if not found:
         why = "no measure has a value in this session" if len(rows) else "the table holds no row for this session"
         return say_instead(ax, f"no synchrony: {why}")
@@ -99,6 +97,12 @@ def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     _head(page, rows, lanes=bool(lanes))
     page.close()
     return ax
+
+
+def _size(found: list[MeasureShown]) -> tuple[float, float]:
+    """Return the width and height in inches of a figure of these measures."""
+    height = _height(found) * ROW_INCH + MARGINS_IN["top"] + MARGINS_IN["bottom"]
+    return FIGSIZE[0], max(height, 3.0) if found else FIGSIZE[1]
 
 
 def _parted(found: list[MeasureShown]) -> tuple[list[MeasureShown], list[MeasureShown]]:

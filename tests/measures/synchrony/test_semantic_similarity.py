@@ -20,8 +20,14 @@ from therapy_analytics.language.donors import choose_donors, donors_by_length, l
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.language.meanings import STEPS, Meanings, cosines, meanings
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures.synchrony._course import flow_in_orders, forward_flow, returns
-from therapy_analytics.measures.synchrony.semantic_similarity import context, semantic_similarity
+from therapy_analytics.measures.synchrony.semantic_course import (
+    context,
+    flow_in_orders,
+    forward_flow,
+    returns,
+    semantic_course,
+)
+from therapy_analytics.measures.synchrony.semantic_similarity import semantic_similarity
 from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.session import Session
 
@@ -61,7 +67,7 @@ def alone(one: Session) -> AnnotatedSession:
 
 def values(one: AnnotatedSession) -> dict[str, Any]:
     """Return what the measure gives."""
-    return dict(semantic_similarity(one))
+    return {**semantic_similarity(one), **semantic_course(one)}
 
 
 def about(*topics: str, turns: int = 10) -> Session:
@@ -272,7 +278,8 @@ def test_no_return_without_enough_talk() -> None:
 @pytest.mark.parametrize("texts", [(), ("one",), ("...", "!"), ("yes", "yes")])
 def test_small_sessions_have_the_declared_columns(texts: Sequence[str]) -> None:
     found = values(alone(session(*texts)))
-    declared = {column.name for column in MEASURES["semantic_similarity"].columns_for(())}
+    both = (MEASURES[name] for name in ("semantic_similarity", "semantic_course"))
+    declared = {column.name for one in both for column in one.columns_for(())}
     assert found.keys() == declared
     assert found["session_forward_flow"] == pytest.approx(0, abs=1e-4) or np.isnan(found["session_forward_flow"])
 

@@ -1,4 +1,4 @@
-"""The course of meaning over a session: how far thoughts move on (forward flow), and the return to what was left."""
+"""The course of meaning over a session: nearness to all that was said so far, forward flow, return to earlier talk."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.meanings import STEPS, divided, dots
-from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import Statistic, Value
+from therapy_analytics.language.meanings import STEPS
+from therapy_analytics.measures import Column, OnPage, mean_column, measure
+from therapy_analytics.measures._base import Direction, Statistic, Value, wide_name
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS, permutations
 from therapy_analytics.measures.null.summary import Floats, beside_shuffles
 from therapy_analytics.measures.null.surrogates import Ints, spoken_turns
 from therapy_analytics.measures.synchrony.adjacent_turns import mean_of_defined
-from therapy_analytics.measures.synchrony.tables import null_columns
+from therapy_analytics.measures.synchrony.semantic_similarity import VECTORS, cosines, vectors_of
+from therapy_analytics.measures.synchrony.tables import null_columns, session_columns, session_values
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
 from therapy_analytics.session import CLIENT, THERAPIST
 
 BLOCK = 10
@@ -30,27 +32,6 @@ _ANGUS = (
     "This package's own, after the long-range recurrence of Angus, D., Smith, A., & Wiles, J. (2012). Human "
     "communication as coupled time series. IEEE Transactions on Audio, Speech, and Language Processing 20"
 )
-VECTORS = "Vectors are means over words: order, negation and irony count for nothing"
-
-
-def cosines(a: Floats, b: Floats) -> Floats:
-    """Return the cosine of vectors with vectors, row by row.
-
-    Parameters
-    ----------
-    a, b : float64 array (..., n_dimensions), shapes that broadcast
-
-    Returns
-    -------
-    float64 array (...)
-        -1 to 1; nan where one is 0.
-
-    Examples
-    --------
-    >>> cosines(np.array([2.0, 0.0]), np.array([[1.0, 0.0], [0.0, 3.0], [1.0, 1.0]])).round(3).tolist()
-    [1.0, 0.0, 0.707]
-    """
-    return divided(dots(a, b), dots(a, a) * dots(b, b))
 
 
 # ---- forward flow: how far thoughts move on
@@ -122,6 +103,7 @@ def flow_in_orders(alike: Floats) -> tuple[float, float]:
 
 
 def flow_columns(name: str, whose: str) -> list[Column]:
+    """Return the columns of a forward flow: its value, and its mean and distance over all orders of the turns."""
     value = Column(
         name=name,
         meaning=f"Forward flow: how far {whose} lie in meaning from all before them",
@@ -233,6 +215,7 @@ _RETURN_NAMES = [name + end for name in RETURNS for end in ("", *(f"_{one}" for 
 
 
 def return_columns() -> list[Column]:
+    """Return the columns of `return_values`, each with those of its null distribution."""
     values = [_return_column(name, *about) for name, about in RETURNS.items()]
     orders = f"{DRAWS} seeded shuffles of the session's segments of {BLOCK} turns"
     return [one for value in values for one in (value, *null_columns(value, _RETURN_STATISTICS, shuffles=orders))]
@@ -245,6 +228,7 @@ def _blocks(vectors: Floats, turns: Ints, n_turns: int) -> Floats:
 
 
 def return_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Value]:
+    """Return how much talk returns to what was left, beside shuffled segments; vectors of turns (n_turns, n)."""
     if len(session) < 3 * BLOCK:
         return dict.fromkeys(_RETURN_NAMES, nan)
     one, other = (_blocks(vectors, turns, len(session)) for turns in spoken_turns(session))
@@ -257,3 +241,103 @@ def return_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Value
     null = beside_shuffles(value, draws.T, asked, closer="higher", two_sided=~asked)
     statistics = np.stack([value, null.mean, null.z, null.p], axis=1)
     return dict(zip(_RETURN_NAMES, statistics.ravel().tolist(), strict=True))
+
+
+# ---- context: all that the other has said so far
+
+
+def context(own: Side, other: Side) -> Floats:
+    """Return the cosine of each turn with the sum of the other's earlier turns, float64 (n_turns,).
+
+    Parameters
+    ----------
+    own, other : Side
+        Whose rows are vectors of meaning, (n_turns, n_dimensions). Nan where there is no meaning.
+    """
+    heard = np.cumsum(np.vstack([np.zeros(other.rows.shape[1]), other.rows]), axis=0)
+    return cosines(own.rows, heard[np.searchsorted(other.at, own.at)])
+
+
+def _context_score(therapist: Side, client: Side) -> Floats:
+    means = mean_column(context(therapist, client)), mean_column(context(client, therapist))
+    return np.array([mean_column(np.array(means)), *means])
+
+
+def _context_column(direction: Direction, whose: str) -> Column:
+    return Column(
+        name=wide_name("semantic_context", direction),
+        measure="semantic_context",
+        direction=direction,
+        meaning=f"Similarity of meaning of {whose} with all that the other has said so far",
+        unit="cosine",
+        low=-1,
+        high=1,
+        high_means="higher: nearer to what the other has talked about",
+        formula="cosine of a turn's vector with the mean of the unit vectors of all the other's earlier turns; mean "
+        "over turns" + (", then of the two" if direction == "both" else ""),
+        misleads="Grows over a session as the mean settles, and with words per turn; a session of one topic is high "
+        "whoever brought it up. What counts is the distance from surrogate pairs. "
+        f"{VECTORS}. Not a quality score",
+        source="This package's own",
+        evidence="supported",
+    )
+
+
+CONTEXT = session_measure(
+    SessionMeasure(
+        name="semantic_context",
+        columns=(
+            _context_column("both", "turns"),
+            _context_column("therapist", "the therapist's turns"),
+            _context_column("client", "the client's turns"),
+        ),
+        represent=vectors_of,
+        score=_context_score,
+    )
+)
+CONTEXT_TURN = replace(
+    _context_column("both", "this turn"),
+    name="semantic_context_turn",
+    formula="cosine of the turn's vector with the mean of the unit vectors of all the other's earlier turns",
+    level="turn",
+)
+
+
+def _context_series(session: AnnotatedSession) -> Floats:
+    """Return the cosine of each turn with all that the other has said so far, (n_turns,)."""
+    series = np.full(len(session), nan)
+    therapists, clients = speakers_in(CONTEXT, session, surrogates=False)
+    for own, other in ((therapists[0], clients[0]), (clients[0], therapists[0])):
+        series[own.at] = context(own, other)
+    return series
+
+
+@measure(
+    columns=[
+        *session_columns(CONTEXT),
+        CONTEXT_TURN,
+        *(column for name, whose in FLOWS.items() for column in flow_columns(name, whose)),
+        FLOW_TURN,
+        *return_columns(),
+    ],
+    page={"semantic_context": OnPage("together", "Near in meaning to all that the other said so far")},
+)
+def semantic_course(session: AnnotatedSession) -> dict[str, Value]:
+    """Follow what the talk is about over the session: nearness to what the other has said so far, flow, and return.
+
+    High nearness means that a turn is about what the other has talked about so far; high forward flow that thoughts
+    move on; high return that talk comes back to what it had left. See `context`, `forward_flow` and `returns` for the
+    formulas as examples.
+
+    References
+    ----------
+    Gray, K., Anderson, S., Chen, E. E., Kelly, J. M., Christian, M. S., Patrick, J., Huang, L., Kenett, Y. N., &
+    Lewis, K. (2019). "Forward flow": A new measure to quantify free thought and predict creativity. American
+    Psychologist, 74, 539-554.
+
+    Angus, D., Smith, A., & Wiles, J. (2012). Human communication as coupled time series: Quantifying
+    multi-participant recurrence. IEEE Transactions on Audio, Speech, and Language Processing, 20, 1795-1807.
+    """
+    vectors = vectors_of(session)
+    values = session_values(CONTEXT, session) | {CONTEXT_TURN.name: _context_series(session)}
+    return values | flow_values(session, vectors) | return_values(session, vectors)
