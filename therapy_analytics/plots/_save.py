@@ -14,6 +14,7 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from PIL import Image
 
 from therapy_analytics import private
 from therapy_analytics.plots import FIGSIZE, Plot, inner_box
@@ -35,7 +36,6 @@ STYLE: dict[Any, Any] = {
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     # Neither when, nor by which version of matplotlib.
-    "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 1}},
     "svg": {"metadata": {"Date": None, "Creator": None}},
     "pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
 }
@@ -104,12 +104,27 @@ def write(figure: Figure, paths: Sequence[Path]) -> list[Path]:
     # Pictures first: for the others the outlines of letters give way to the letters.
     for path in sorted(paths, key=lambda path: path.suffix != ".png"):
         kind = path.suffix.lower().removeprefix(".")
-        if kind != "png":
-            _spell_out(figure)
+        if kind == "png":
+            _write_png(figure, path)
+            continue
+        _spell_out(figure)
         figure.savefig(private.fresh(path), format=kind, **OPTIONS[kind])
     # The picture is megabytes, and Python would keep it until it looks for what refers to itself.
     FigureCanvasBase(figure)
     return list(paths)
+
+
+def _write_png(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG with a palette of 256 colours: a third of the size, and in half the time."""
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+    of_palette = picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    colours: Any = of_palette.getpalette()
+    background: Any = of_palette.getpixel((0, 0))
+    colours[3 * background : 3 * background + 3] = picture.getpixel((0, 0))  # the palette's white is a little grey
+    of_palette.putpalette(colours)
+    of_palette.save(private.fresh(path), format="png", compress_level=1, dpi=(figure.dpi, figure.dpi))
 
 
 def _spell_out(figure: Figure) -> None:
