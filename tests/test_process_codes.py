@@ -1,0 +1,59 @@
+"""The codes of `tools/process_codes` are those of the codebook, on turns that were read, and of the right role."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from therapy_analytics.behaviours import builtin_codebooks
+
+BOOK = next(book for book in builtin_codebooks() if book.id == "process")
+ROLES = {code.id: code.role for code in BOOK.codes}
+PARENTS = {code.id: code.parent for code in BOOK.codes if code.parent}
+
+
+@pytest.fixture(scope="module")
+def folder(root: Path) -> Path:
+    found = root / "tools" / "process_codes"
+    if not found.is_dir():
+        pytest.skip("only a checkout has tools/")
+    return found
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("name", ["read", "second"])
+def test_codes_stand_on_turns_that_were_read(folder: Path, name: str) -> None:
+    segments = "segments.jsonl" if name == "read" else "second_segments.jsonl"
+    read = {(one["session"], turn) for one in lines(folder / segments) for turn in range(one["from"], one["to"] + 1)}
+    coded = [(one["session"], one["turn"]) for one in lines(folder / f"{name}.jsonl")]
+    assert len(coded) == len(set(coded))
+    assert set(coded) <= read
+    assert {code.removesuffix("?") for one in lines(folder / f"{name}.jsonl") for code in one["codes"]} <= set(ROLES)
+
+
+def test_the_reading_is_as_large_as_its_page_says(folder: Path) -> None:
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    n_turns = sum(one["to"] - one["from"] + 1 for one in lines(folder / "segments.jsonl"))
+    excerpts = list(lines(folder / "invented.jsonl"))
+    assert f"{n_turns:,} turns of {len({one['session'] for one in lines(folder / 'segments.jsonl')})} sessions" in page
+    n_invented = sum(len(one["turns"]) for one in excerpts)
+    assert f"{len(excerpts)} invented excerpts of sessions, {n_invented:,} turns" in page
+
+
+def test_each_code_stands_in_excerpts_with_its_role_and_its_parent(folder: Path) -> None:
+    seen: set[str] = set()
+    for excerpt in lines(folder / "invented.jsonl"):
+        assert 6 <= len(excerpt["turns"]) <= 20
+        for turn in excerpt["turns"]:
+            codes = {code.removesuffix("?") for code in turn["codes"]}
+            assert {ROLES[code] for code in codes} <= {turn["role"]}, excerpt["id"]
+            assert {PARENTS[code] for code in codes & set(PARENTS)} <= codes, excerpt["id"]
+            seen |= codes
+    assert seen == set(ROLES)
