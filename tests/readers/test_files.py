@@ -152,7 +152,7 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
         (b"\xd0\xcf\x11\xe0rest", "an old Word or Excel file"),
         (b"\x89PNG\r\n", "a picture"),
         (b"RIFFxxxxWAVE", "a sound or video file"),
-        (b"T: Hello.\0\0\0", "not a text file"),
+        (b"T: Hello.\0\0\0", "a file that is not text"),
         (bytes(range(1, 256)) * 8, "could not be decoded"),
     ],
 )

@@ -317,7 +317,7 @@ def _kind_of_binary(data: bytes) -> str:
     """Return the kind of a binary file by its first bytes; nothing for what may be text."""
     known = next((what for magic, what in _BINARY if data.startswith(magic)), "")
     has_zeros = b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n") and not any(data.startswith(bom) for bom, _ in _BOMS)
-    return known or ("not a text file" if has_zeros else "")
+    return known or ("a file that is not text" if has_zeros else "")
 
 
 def _decode(data: bytes, path: Path) -> tuple[str, str]:
