@@ -80,8 +80,15 @@ def run(
         bool, typer.Option("--explain", help="Write what moved the tagger to each code: evidence.csv.")
     ] = False,
     processes: Annotated[
-        int, typer.Option(min=1, max=256, help="How many workers share the work; the results are the same.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1,
+            max=256,
+            help="How many workers share the work; the results are the same. By default one, and of more than half a "
+            "megabyte of transcripts one for each core, 4 at most.",
+            show_default=False,
+        ),
+    ] = None,
     engine: Annotated[
         str, typer.Option(help="Where the workers are: local (this machine), or dask (a cluster, see --scheduler).")
     ] = "local",
@@ -186,7 +193,7 @@ def run(
     )  # fmt: skip
     writing = Writing(
         form=_form(output_format), figures=_figures(plots, figure_format), report=report, explain=explain,
-        processes=processes, scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
+        processes=_processes(processes, paths, engine, tagger), scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
         on_problem=progress.problem, on_before=progress.say,
     )  # fmt: skip
@@ -222,6 +229,14 @@ def _figures(plots: bool | None, formats: list[str] | None) -> tuple[str, ...] |
     if plots is False:
         return ()
     return tuple(formats or ("png",)) if plots or formats else None
+
+
+def _processes(asked: int | None, paths: list[str], engine: str, tagger: str) -> int:
+    from therapy_analytics.run import processes_for  # noqa: PLC0415 (slow)
+
+    if asked is not None:
+        return asked
+    return 1 if engine == "dask" or tagger == "llm" else processes_for(paths)
 
 
 def _scheduler(engine: str, address: str | None) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,14 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.language.cores import threads
 from therapy_analytics.readers._account import Remark
 from therapy_analytics.results import Form, read_sessions
 from therapy_analytics.run._survey import InputFile
+
+WORTH_SHARING = 500_000
+"""Bytes of transcripts from which on several processes are faster than one."""
+MOST_PROCESSES = 4
 
 
 def _ignore(_: object) -> None:
@@ -81,6 +87,20 @@ class Writing:
     def page(self) -> bool:
         """Whether the page is written."""
         return self.form == "csv" if self.report is None else self.report
+
+
+def processes_for(paths: Iterable[str | Path]) -> int:
+    """Return how many processes a run of these transcripts is worth: one, or for many words one for each core.
+
+    To start processes takes some three seconds, so that a run of less than `WORTH_SHARING` bytes is not shared; each
+    takes half a gigabyte of memory, so that there are `MOST_PROCESSES` at most. Addresses that are no files of this
+    machine count for nothing.
+    """
+    size = 0
+    for path in map(Path, paths):
+        files = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
+        size += sum(one.stat().st_size for one in (path, *files) if one.is_file())
+    return min(threads(), MOST_PROCESSES) if size >= WORTH_SHARING else 1
 
 
 @dataclass(frozen=True, slots=True)
