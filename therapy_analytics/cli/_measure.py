@@ -193,7 +193,8 @@ def run(
     )  # fmt: skip
     writing = Writing(
         form=_form(output_format), figures=_figures(plots, figure_format), report=report, explain=explain,
-        processes=_processes(processes, paths, engine, tagger), scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
+        processes=_processes(processes, paths, engine, tagger),
+        scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
         on_problem=progress.problem, on_before=progress.say,
     )  # fmt: skip
