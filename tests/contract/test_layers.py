@@ -170,6 +170,7 @@ def test_registered_names_are_what_they_were() -> None:
         "safety_cues",
         "say_and_do",
         "self_disclosure",
+        "semantic_course",
         "semantic_similarity",
         "shared_expressions",
         "socratic_questions",
