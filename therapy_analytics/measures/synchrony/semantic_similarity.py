@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.meanings import divided, dots, meanings
 from therapy_analytics.measures import measure
@@ -47,6 +49,16 @@ def vectors_of(session: AnnotatedSession) -> Floats:
     return meanings(session).vectors
 
 
+def _with_squares(vectors: Floats) -> Floats:
+    """Return vectors (n, n_dimensions) with their squared lengths behind them, (n, n_dimensions + 1)."""
+    return np.column_stack([vectors, dots(vectors, vectors)])
+
+
+def _cosines(a: Floats, b: Floats) -> Floats:
+    """Return `cosines` of rows of `_with_squares`, each of which stands in many pairs."""
+    return divided(dots(a[..., :-1], b[..., :-1]), a[..., -1] * b[..., -1])
+
+
 SIMILARITY = adjacent_turn_measure(
     AdjacentTurnMeasure(
         name="semantic_similarity",
@@ -59,7 +71,8 @@ SIMILARITY = adjacent_turn_measure(
         f"turn and its null distributions. {VECTORS}. Not a quality score",
         source="This package's own; static vectors after Tulkens, S., & van Dongen, T. (2024). Model2Vec",
         represent=vectors_of,
-        score=cosines,
+        encode=_with_squares,
+        score=_cosines,
         low=-1.0,
         core=True,
         shown=True,
