@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from math import inf, nan
 from typing import Any
@@ -18,7 +18,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import STATISTICS, Value, count_name, values_of
 from therapy_analytics.measures._dyads import Dyad
-from therapy_analytics.measures._rows import MEASURE_COLUMNS, PART_COLUMNS, Row, as_part, measure_rows
+from therapy_analytics.measures._rows import MEASURE_COLUMNS, PART_COLUMNS, Row, as_part, measure_rows, row_column
 from therapy_analytics.measures.process._feeling_rows import FEELING_COLUMNS, feeling_rows
 from therapy_analytics.measures.process._profile import profile_rows
 from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS, response_rows
@@ -31,18 +31,8 @@ _FROM_FILE = "Read from the transcript"
 
 def fixed_column(name: str, meaning: str, unit: str = "text", low: float = -inf, high: float = inf) -> Column:
     """Return the description of a column that is copied from the transcript or a table about the sessions."""
-    return Column(
-        name=name,
-        meaning=meaning,
-        unit=unit,
-        low=low,
-        high=high,
-        high_means="",
-        formula="as found",
-        misleads="",
-        source=_FROM_FILE,
-        evidence="",
-    )
+    column = row_column(name, meaning, unit, low=low, high=high)
+    return replace(column, formula="as found", source=_FROM_FILE)
 
 
 SESSION_COLUMNS = (

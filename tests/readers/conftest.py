@@ -61,12 +61,6 @@ def spoken(session: Callable[..., Session]) -> Callable[..., list[tuple[str, str
 
 
 @pytest.fixture
-def said(spoken: Callable[..., list[tuple[str, str]]]) -> Callable[..., list[tuple[str, str]]]:
-    """Return the same as `spoken`."""
-    return spoken
-
-
-@pytest.fixture
 def problem(reading: Callable[..., FileReading]) -> Callable[..., UnreadableFileError]:
     """Return a function to the problem of a file that must be refused, on purpose and in plain words."""
 

@@ -146,42 +146,34 @@ class BeyondMeasureError(Exception):
 
 
 class Elements(ContentHandler):
-    """Handles the elements of a large document one after the other; some are left out with all inside them."""
+    """Handles the elements of a large document one after the other, within bounds."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.depth = self.skipped_from = self._n_elements = 0
+        self._depth = self._n_elements = 0
 
     def startElementNS(  # noqa: N802 (the name that the parser calls)
         self, name: tuple[str | None, str], _qname: str | None, attrs: AttributesNSImpl
     ) -> None:
-        """Handle the start of an element, unless it is inside one that is left out."""
-        self.depth += 1
+        """Handle the start of an element."""
+        self._depth += 1
         self._n_elements += 1
-        if self.depth > _DEEPEST or self._n_elements > _MOST_ELEMENTS:
+        if self._depth > _DEEPEST or self._n_elements > _MOST_ELEMENTS:
             raise BeyondMeasureError
-        if not self.skipped_from:
-            self.opened(name, attrs)
+        self.opened(name, attrs)
 
     def endElementNS(  # noqa: N802 (the name that the parser calls)
         self, name: tuple[str | None, str], _qname: str | None
     ) -> None:
         """Handle the end of an element."""
-        if self.skipped_from == self.depth:
-            self.skipped_from = 0
-            self.left()
-        elif not self.skipped_from:
-            self.closed(name)
-        self.depth -= 1
+        self.closed(name)
+        self._depth -= 1
 
     def opened(self, name: tuple[str | None, str], attrs: AttributesNSImpl) -> None:
-        """Handle an element by namespace and name; setting `skipped_from` to `depth` leaves it out."""
+        """Handle an element by namespace and name."""
 
     def closed(self, name: tuple[str | None, str]) -> None:
-        """Handle the end of an element that was not left out."""
-
-    def left(self) -> None:
-        """Handle the end of an element that was left out."""
+        """Handle the end of an element."""
 
 
 def walk_through(source: Source, part: IO[bytes], elements: Elements, *, remedy: str, encoding: str = "") -> None:
