@@ -10,6 +10,22 @@ from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Role, Session, Turn
 
 PAIR: tuple[Role, Role] = ("therapist", "client")
+THINGS = (
+    "tea",
+    "rain",
+    "bread",
+    "music",
+    "trains",
+    "paint",
+    "dogs",
+    "letters",
+    "snow",
+    "songs",
+    "maps",
+    "shoes",
+    "boats",
+)
+"""What invented turns are about, so that no two of them are alike."""
 
 
 def session(*texts: str, roles: Sequence[Role] = PAIR, name: str = "s") -> Session:

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
+from tests.talks import THINGS
 from therapy_analytics.behaviours import builtin_codebooks
 
 PACKAGE = Path(ta.__file__).parent
@@ -26,21 +27,6 @@ HOMES = {
     "A plot": "plots/longest_client_turns.py",
 }
 N_TALKS, N_PAIRS = 8, 12
-THINGS = (
-    "tea",
-    "rain",
-    "bread",
-    "music",
-    "trains",
-    "paint",
-    "dogs",
-    "letters",
-    "snow",
-    "songs",
-    "maps",
-    "shoes",
-    "boats",
-)
 COMMANDS = {
     "inspect": ["inspect", "talks/talk_0.rec"],
     "codebook": ["codebook", "our_clinic"],

@@ -6,26 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.talks import THINGS
 from therapy_analytics.session import Role, Session, Turn
 
 HELLO = ("hello there", "welcome back", "hello again", "welcome in")
 TALK = ("tell me about the week", "how did that go", "what was it like", "go on", "what else", "say more about work")
 REPLY = ("it was a long week", "i slept badly", "we went to the lake", "my boss called me", "i am not sure")
-ABOUT = (
-    "tea",
-    "rain",
-    "bread",
-    "music",
-    "trains",
-    "paint",
-    "dogs",
-    "letters",
-    "snow",
-    "songs",
-    "maps",
-    "shoes",
-    "boats",
-)
 
 
 def talk(number: int, seed: int = 0) -> Session:
@@ -37,7 +23,7 @@ def talk(number: int, seed: int = 0) -> Session:
         said = rng.choice(REPLY) if role == "client" else rng.choice(TALK)
         if role == "therapist" and rng.random() < 1 / 3:
             said = f"{rng.choice(HELLO)}, {said}"
-        said = f"{said} {' '.join(rng.choice(ABOUT, 4))}"  # without these words all sessions would be copies
+        said = f"{said} {' '.join(rng.choice(THINGS, 4))}"  # without these words all sessions would be copies
         turns.append(Turn(index=index, speaker=role, role=role, text=said, first_row=index + 1))
     return Session(id=f"s{number}", source_file="s.txt", turns=tuple(turns), metadata={"counselor": f"c{number // 2}"})
 
