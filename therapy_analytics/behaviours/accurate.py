@@ -1,6 +1,7 @@
-"""The accurate tagger: a weighted sum of the log-odds of the fast tagger and of an encoder.
+"""The accurate tagger: a weighted sum of the log-odds of the fast tagger and of an encoder, and a sequence model.
 
-The weights of each code were fitted on turns that neither had seen.
+The weights of each code were fitted on turns that neither had seen. The codes of the codebook ``process`` come from
+the sequence model alone, which reads the encoder's vectors of a turn and of those before it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from therapy_analytics.behaviours._weights import (
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.encoder import Encoder, load_encoder
 from therapy_analytics.behaviours.features import featurize
+from therapy_analytics.behaviours.sequence import SequenceModel, load_sequence
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
@@ -78,6 +80,8 @@ class AccurateTagger:
         The encoder.
     blends : tuple of Blended
         One for each code of the fast tagger, in its order.
+    sequence : SequenceModel
+        Gives the codes that need what was said before.
     """
 
     name: str
@@ -86,16 +90,18 @@ class AccurateTagger:
     fast: Tagger
     encoder: Encoder = field(repr=False)
     blends: tuple[Blended, ...] = field(repr=False)
+    sequence: SequenceModel = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns of the codes."""
-        return self.fast.names
+        """Columns of the codes: those of the fast tagger, then those of the sequence model."""
+        return (*self.fast.names, *self.sequence.names)
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
         """The threshold of each code for the aim, float64 (n_codes,)."""
-        return np.array([blend.thresholds[self.fast.aim] for blend in self.blends], dtype=np.float64)
+        blended = [blend.thresholds[self.fast.aim] for blend in self.blends]
+        return np.array([*blended, *self.sequence.thresholds(self.fast.aim)], dtype=np.float64)
 
     def predict(self, batch: Batch) -> Codes:
         """Predict the codes of all turns of a batch.
@@ -120,13 +126,14 @@ class AccurateTagger:
         -------
         codes : Codes
             As `predict` returns them.
-        shares : float64 array (n_turns, n_codes, 3)
+        shares : float64 array (n_turns, n_codes of the fast tagger, 3)
             Terms of the fast tagger, of the encoder and of the intercept; nan where a turn has no words, or its role
             cannot have the code.
         """
         features = featurize(batch.turns, batch.starts)
         fast = self.fast.probabilities(features, batch.turns.roles)
-        read = self.encoder.scores(batch.sessions)[:, [blend.head for blend in self.blends]]
+        encoded = self.encoder.read(batch.sessions)
+        read = encoded.scores[:, [blend.head for blend in self.blends]]
         plain = features.hand[:, [HAND.index("plain")]].toarray()[:, 0].astype(np.int64)
         lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
         of_turn = lines[:, plain].swapaxes(0, 1)
@@ -138,6 +145,8 @@ class AccurateTagger:
             if blend.group in self.names:
                 group = probability[:, self.names.index(blend.group)]
                 probability[:, column] = np.minimum(probability[:, column], group)
+        later = self.sequence.probabilities(encoded, batch.starts, batch.turns.roles)
+        probability = np.hstack([probability, later])
         return decided(self.names, probability, self.thresholds, batch.turns), shares
 
 
@@ -167,9 +176,10 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
         path = (folder or WEIGHTS) / "accurate.json"
         raise BadDataFileError(str(path), f"the code {missing[0]!r} of the fast tagger is missing", _REMEDY)
     digest = model.digest.copy()
-    digest.update(fast.sha256.encode())
+    sequence = load_sequence(Path(folder or WEIGHTS)).with_requested(all_codes)
+    digest.update((fast.sha256 + sequence.sha256).encode())
     blends = tuple(model.blends[name] for name in fast.names)
-    return AccurateTagger(model.name, model.version, digest.hexdigest(), fast, model.encoder, blends)
+    return AccurateTagger(model.name, model.version, digest.hexdigest(), fast, model.encoder, blends, sequence)
 
 
 class _Model(NamedTuple):

@@ -3,15 +3,19 @@
 It is a transformer of six layers (MiniLM, Wang et al. 2020, arXiv:2002.10957), fine-tuned on counseling, with eight-bit
 weights, run by onnxruntime on the CPU. Turns are read one at a time, so that the scores of a turn do not depend on what
 else is in the batch.
+
+For the scores, a long turn is read by its beginning and its end. For the sequence model it is read once more, part by
+part: each part is some sentences, and is read together with the end of the turn before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +34,17 @@ BEFORE = 32
 """How many subwords of the turn before are read, its last."""
 FIRST, LAST = 48, 48
 """How many subwords of a turn are read: its first and its last."""
+PART = 64
+"""The most subwords of a part of a turn."""
+WIDTH = 384
+"""Dimensions of a subword's vectors."""
+LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
+UPPER = "/net/layers.2/output/LayerNorm/LayerNormalization_output_0"
+"""Names of the outputs of the third layer and of the last, (1, n_subwords, WIDTH)."""
+Pool = Callable[[NDArray[np.float32], NDArray[np.float32], int], NDArray[np.float32]]
+"""Makes the vector of a part of a turn, from what the last layer and the third say of each subword that was read,
+(n_subwords, WIDTH) each, and the place at which the part's own subwords begin; the last subword is a mark."""
+_SENTENCE_END = re.compile(r"(?<=[.!?\u2026])\s+|\n+")
 
 
 def framed(role: Role, before: Sequence[int], subwords: Sequence[int]) -> tuple[list[int], int]:
@@ -58,6 +73,54 @@ def model_input(ids: Sequence[int], begins: int = 1) -> dict[str, NDArray[Any]]:
     return {"tokens": np.array([ids], dtype=np.int64), "own": own}
 
 
+def parts_of(text: str, wordpiece: WordPiece) -> list[list[int]]:
+    """Return the subwords of a text in parts of whole sentences, as long as `PART` allows.
+
+    A sentence of more subwords is cut into parts of about equal length.
+    """
+    parts: list[list[int]] = []
+    current: list[int] = []
+    for sentence in filter(None, map(wordpiece.ids, _SENTENCE_END.split(text))):
+        if len(current) + len(sentence) > PART and current:
+            parts.append(current)
+            current = []
+        whole, n = sentence, -(-len(sentence) // PART)
+        size = -(-len(whole) // n)
+        *cut, last = [whole[start : start + size] for start in range(0, len(whole), size)]
+        parts.extend(cut)
+        current = current + last
+    return [*parts, current] if current else parts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """What the encoder says of the turns of a batch.
+
+    Attributes
+    ----------
+    scores : float64 array (n_turns, n_heads)
+        Log-odds of each head; nan for turns without words or role.
+    vectors : float32 array (n_parts, width)
+        A vector for each part of these turns, in their order.
+    turn_of : int64 array (n_parts,)
+        The turn of each part.
+    """
+
+    scores: NDArray[np.float64]
+    vectors: NDArray[np.float32]
+    turn_of: NDArray[np.int64]
+
+
+class _Given(NamedTuple):
+    """What the model reads at once: the row of the turn, subwords, where the turn's own begin, and what is wanted."""
+
+    row: int
+    subwords: list[int]
+    begins: int
+    whole: bool
+    part: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoder:
     """An encoder with a score for each of its heads.
@@ -73,31 +136,43 @@ class Encoder:
     session: Any
     wordpiece: WordPiece
 
-    def scores(self, sessions: Sequence[Session]) -> NDArray[np.float64]:
-        """Return the log-odds of all turns, float64 (n_turns, n_heads); nan for turns without words or role."""
+    def read(self, sessions: Sequence[Session], pool: Pool) -> Encoded:
+        """Return the scores of all turns of some sessions, and the vectors of their parts."""
         n_heads = self.session.get_outputs()[0].shape[1]
-        found = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
-        read = list(self._inputs(sessions))
-        with ThreadPoolExecutor(threads()) as pool:
-            for (row, _), scores in zip(read, pool.map(self._run, [given for _, given in read]), strict=True):
-                found[row] = scores
-        return found
+        scores = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
+        vectors: list[NDArray[np.float32]] = []
+        turn_of: list[int] = []
+        given = list(self._inputs(sessions))
+        with ThreadPoolExecutor(threads()) as workers:
+            found = workers.map(lambda one: self._run(one, pool), given)
+            for one, (of_turn, of_part) in zip(given, found, strict=True):
+                if of_turn is not None:
+                    scores[one.row] = of_turn
+                if of_part is not None:
+                    vectors.append(of_part)
+                    turn_of.append(one.row)
+        stacked = np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+        return Encoded(scores, stacked, np.array(turn_of, dtype=np.int64))
 
-    def _inputs(self, sessions: Sequence[Session]) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-        """Yield the row and the model's input of each turn with words and a role."""
+    def _inputs(self, sessions: Sequence[Session]) -> Iterator[_Given]:
+        """Yield what is read: a turn of one part once, a longer one as a whole and part by part."""
         row = -1
         for session in sessions:
             before: list[int] = []
             for turn in session.turns:
                 row += 1
-                subwords = self.wordpiece.ids(turn.text)
-                if subwords and turn.role in ROLE_MARKS:
-                    yield row, model_input(*framed(turn.role, before, shortened(subwords)))
+                parts = parts_of(turn.text, self.wordpiece)
+                subwords = [subword for part in parts for subword in part]
+                if parts and turn.role in ROLE_MARKS:
+                    yield _Given(row, *framed(turn.role, before, shortened(subwords)), whole=True, part=len(parts) == 1)
+                    for part in parts if len(parts) > 1 else []:
+                        yield _Given(row, *framed(turn.role, before, part), whole=False, part=True)
                 before = subwords
 
-    def _run(self, given: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        scores: NDArray[Any] = self.session.run(None, given)[0][0]
-        return scores
+    def _run(self, given: _Given, pool: Pool) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
+        """Return the scores, if a whole turn is given, and the vector, if a part of a turn is."""
+        scores, upper, lower = self.session.run(["scores", UPPER, LOWER], model_input(given.subwords, given.begins))
+        return scores[0] if given.whole else None, pool(upper[0], lower[0], given.begins) if given.part else None
 
 
 def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -> Encoder:
@@ -117,7 +192,7 @@ def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -
     BadDataFileError
         One is broken, or this machine cannot run the encoder.
     """
-    session = inference_session(model, path)
+    session = inference_session(model + also_gives(UPPER) + also_gives(LOWER), path)
     try:
         _check_form(session, n_heads)
         return Encoder(session, WordPiece(vocabulary.decode("utf-8").split("\n")))
@@ -143,6 +218,22 @@ def inference_session(model: bytes, path: Path) -> Any:
         raise _broken(path, error) from None
 
 
+def also_gives(output: str) -> bytes:
+    """Return the bytes that, appended to an ONNX model, make one of its values a further output.
+
+    They encode a model whose graph (field 7) has an output (field 12) with this name (field 1), a tensor (1.1.1) of
+    floats (1). Concatenated protocol buffers are read as one message, in which repeated fields are merged.
+    """
+    name = output.encode()
+    value = b"\x0a" + _sized(name) + b"\x12" + _sized(b"\x0a" + _sized(b"\x08\x01"))
+    return b"\x3a" + _sized(b"\x62" + _sized(value))
+
+
+def _sized(message: bytes) -> bytes:
+    """Return a message of fewer than 128 bytes with its length before it."""
+    return bytes([len(message)]) + message
+
+
 def _broken(path: Path, error: Exception) -> BadDataFileError:
     problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
     remedy = "Install the package again, or choose --tagger fast, which does not need it"
@@ -151,6 +242,6 @@ def _broken(path: Path, error: Exception) -> BadDataFileError:
 
 def _check_form(session: Any, n_heads: int) -> None:
     """Refuse a model with other inputs or outputs."""
-    (given,) = session.get_outputs()
+    given, *_ = session.get_outputs()
     if {one.name for one in session.get_inputs()} != {"tokens", "own"} or given.shape[1:] != [n_heads]:
         raise ValueError

@@ -10,13 +10,8 @@ import functools
 from typing import Any
 
 from therapy_analytics.behaviours._weights import WEIGHTS
-from therapy_analytics.behaviours.encoder import inference_session
+from therapy_analytics.behaviours.encoder import LOWER, also_gives, inference_session
 from therapy_analytics.language.wordpiece import VOCABULARY, WordPiece
-
-LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
-"""Name of the third layer's output."""
-WIDTH = 384
-"""Dimensions of its vectors."""
 
 
 @functools.cache
@@ -29,21 +24,5 @@ def lower_layers() -> tuple[Any, WordPiece]:
         The encoder is broken, or this machine cannot run it.
     """
     path = WEIGHTS / "encoder.onnx"
-    session = inference_session(path.read_bytes() + _also_gives(LOWER), path)
+    session = inference_session(path.read_bytes() + also_gives(LOWER), path)
     return session, WordPiece(VOCABULARY.read_text(encoding="utf-8").split("\n"))
-
-
-def _also_gives(output: str) -> bytes:
-    """Return the bytes that, appended to an ONNX model, make one of its values an output.
-
-    They encode a model whose graph (field 7) has an output (field 12) with this name (field 1), a tensor (1.1.1) of
-    floats (1). Concatenated protocol buffers are read as one message, in which repeated fields are merged.
-    """
-    name = output.encode()
-    value = b"\x0a" + _sized(name) + b"\x12" + _sized(b"\x0a" + _sized(b"\x08\x01"))
-    return b"\x3a" + _sized(b"\x62" + _sized(value))
-
-
-def _sized(message: bytes) -> bytes:
-    """Return a message of fewer than 128 bytes with its length before it."""
-    return bytes([len(message)]) + message

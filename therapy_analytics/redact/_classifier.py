@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import framed, model_input
-from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
+from therapy_analytics.behaviours.encoder import LOWER, WIDTH, framed, model_input
+from therapy_analytics.behaviours.lower_layers import lower_layers
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.data_files import Wanted, json_list, json_object, parsing, read_arrays
 from therapy_analytics.redact._found import SURE, Found, settle

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import CLS, SEP, model_input
-from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
+from therapy_analytics.behaviours.encoder import CLS, LOWER, SEP, WIDTH, model_input
+from therapy_analytics.behaviours.lower_layers import lower_layers
 from therapy_analytics.language.cores import threads
 
 CORE, MARGIN = 56, 12

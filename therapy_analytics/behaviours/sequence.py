@@ -1,0 +1,263 @@
+"""The sequence model: codes that need what was said before, from the encoder's vectors of a session's turns.
+
+Each turn is cut into parts of a few sentences (`therapy_analytics.behaviours.encoder`), and each part has a vector. A
+small transformer lets each part attend to the parts of its own turn and of the eight turns before it, never to later
+turns, and gives a score for each code; the score of a turn is the logarithm of the sum of the exponentials of its
+parts' scores. So a long turn has a code if any of its parts has it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf
+
+from therapy_analytics.behaviours._weights import WEIGHTS, check_format, read_file, short_text, thresholds_of
+from therapy_analytics.behaviours.encoder import POOLED_WIDTH, Encoded
+from therapy_analytics.language.data_files import (
+    LARGEST_ARRAYS,
+    LARGEST_TEXT,
+    Wanted,
+    json_list,
+    json_object,
+    parsing,
+    read_arrays,
+)
+from therapy_analytics.session import ROLES, Role
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+FORMAT = 1
+WIDTH, N_HEADS, N_LAYERS = 128, 4, 2
+"""Dimensions of the model's own vectors, attention heads of a layer, and layers."""
+REACH = 9
+"""How many turns a part attends to in each layer, its own among them."""
+PLACES = 4
+"""Numbers that say where in its turn a part stands, see `_places`."""
+TURNS_AT_ONCE = 64
+_REMEDY = "Install the package again, or rebuild the weights with tools/train_process.py"
+_LARGEST = 20.0
+"""A part's score is clipped at this value, so that no exponential overflows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceCode:
+    """How a code is decided.
+
+    Attributes
+    ----------
+    column : str
+        ``process_advice``, ...
+    role : {"therapist", "client"}
+        Role of the turns that can have it.
+    slope, intercept : float
+        Turn a score into calibrated log-odds.
+    thresholds : mapping of str to float
+        For each aim: a turn has the code when its probability is at least this.
+    on_request : bool
+        Whether it is given only where all codes are asked for.
+    """
+
+    column: str
+    role: Role
+    slope: float
+    intercept: float
+    thresholds: Mapping[str, float]
+    on_request: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SequenceModel:
+    """A trained sequence model.
+
+    Attributes
+    ----------
+    name, version, sha256 : str
+        Of the model; the hash is that of its two files together.
+    codes : tuple of SequenceCode
+        The codes that are given.
+    columns : int64 array (n_codes,)
+        Place of each code among the model's scores.
+    arrays : mapping of str to float64 array
+        The weights, see `_shapes`.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    codes: tuple[SequenceCode, ...]
+    columns: Ints = field(repr=False)
+    arrays: Mapping[str, Floats] = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the codes."""
+        return tuple(code.column for code in self.codes)
+
+    def with_requested(self, all_codes: bool) -> SequenceModel:
+        """Return the model with the codes that are given on request, or without them."""
+        kept = [at for at, code in enumerate(self.codes) if all_codes or not code.on_request]
+        return replace(self, codes=tuple(self.codes[at] for at in kept), columns=self.columns[kept])
+
+    def thresholds(self, aim: str) -> Floats:
+        """Return the threshold of each code for an aim, float64 (n_codes,)."""
+        return np.array([code.thresholds[aim] for code in self.codes])
+
+    def probabilities(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
+        """Return the probability of each code in each turn, float64 (n_turns, n_codes).
+
+        Parameters
+        ----------
+        encoded : Encoded
+            Vectors of the parts of all turns.
+        starts : sequence of int
+            First turn of each session, and the number of turns.
+        roles : int array (n_turns,)
+            Roles, as positions in `therapy_analytics.session.ROLES`.
+
+        Returns
+        -------
+        float64 array (n_turns, n_codes)
+            Nan for turns without words, and where the turn's role cannot have the code. What a turn gets depends on
+            its own session only, and on no later turn.
+        """
+        scores = np.full((len(roles), len(self.codes)), np.nan)
+        for first, stop in zip(starts[:-1], starts[1:], strict=True):
+            for begin in range(first, stop, TURNS_AT_ONCE):
+                self._score(scores, encoded, roles, first, begin, min(begin + TURNS_AT_ONCE, stop))
+        odds = scores * [code.slope for code in self.codes] + [code.intercept for code in self.codes]
+        found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_LARGEST, _LARGEST)))
+        for column, code in enumerate(self.codes):
+            found[roles != ROLES.index(code.role), column] = np.nan
+        return found
+
+    def _score(
+        self, scores: Floats, encoded: Encoded, roles: NDArray[np.integer[Any]], first: int, begin: int, stop: int
+    ) -> None:
+        """Fill in the scores of some turns of a session, reading as many turns before them as reach them."""
+        seen = max(first, begin - N_LAYERS * (REACH - 1))
+        low, high = np.searchsorted(encoded.turn_of, [seen, stop])
+        turn_of = encoded.turn_of[low:high]
+        if not len(turn_of):
+            return
+        parts = self._parts(encoded.vectors[low:high].astype(np.float64), turn_of, roles[turn_of])
+        powers = np.exp(np.minimum(parts[:, self.columns], _LARGEST))
+        for turn in np.unique(turn_of[turn_of >= begin]):
+            scores[turn] = np.log(powers[turn_of == turn].sum(axis=0))
+
+    def _parts(self, vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
+        """Return the scores of parts that follow each other in a session, float64 (n_parts, n_scores)."""
+        arrays = self.arrays
+        read = _normed(vectors, arrays["norm"])
+        found = read @ arrays["in.weight"] + arrays["in.bias"] + arrays["role"][roles]
+        found = found + _places(turn_of) @ arrays["place.weight"] + arrays["place.bias"]
+        distance = turn_of[:, None] - turn_of[None, :]
+        seen = (distance >= 0) & (distance < REACH)
+        for layer in range(N_LAYERS):
+            found = found + self._attended(_normed(found, arrays[f"{layer}.norm1"]), layer, distance, seen)
+            inner = _normed(found, arrays[f"{layer}.norm2"]) @ arrays[f"{layer}.up.weight"] + arrays[f"{layer}.up.bias"]
+            found = found + _gelu(inner) @ arrays[f"{layer}.down.weight"] + arrays[f"{layer}.down.bias"]
+        scores = _normed(found, arrays["out.norm"]) @ arrays["out.weight"] + arrays["out.bias"]
+        result: Floats = scores + read @ arrays["skip.weight"] + arrays["skip.bias"]
+        return result
+
+    def _attended(self, given: Floats, layer: int, distance: Ints, seen: NDArray[np.bool_]) -> Floats:
+        """Return what each part gathers from the parts that it attends to, float64 (n_parts, WIDTH)."""
+        arrays, n = self.arrays, len(given)
+        mixed = given @ arrays[f"{layer}.mix.weight"] + arrays[f"{layer}.mix.bias"]
+        query, key, value = mixed.reshape(n, 3, N_HEADS, WIDTH // N_HEADS).transpose(1, 2, 0, 3)
+        fit = query @ key.transpose(0, 2, 1) / np.sqrt(WIDTH // N_HEADS)
+        fit = np.where(seen, fit + arrays[f"{layer}.distance"][:, np.clip(distance, 0, REACH)], -np.inf)
+        weight = np.exp(fit - fit.max(axis=2, keepdims=True))
+        gathered = (weight / weight.sum(axis=2, keepdims=True)) @ value
+        joined: Floats = gathered.transpose(1, 0, 2).reshape(n, WIDTH)
+        result: Floats = joined @ arrays[f"{layer}.join.weight"] + arrays[f"{layer}.join.bias"]
+        return result
+
+
+@functools.cache
+def load_sequence(folder: Path = WEIGHTS) -> SequenceModel:
+    """Load the sequence model of a folder: ``process.json`` and ``process.npz``.
+
+    Raises
+    ------
+    BadDataFileError
+        A file is missing, broken or too large, or they do not fit each other or this version.
+    """
+    digest = hashlib.sha256()
+    about, packed = folder / "process.json", folder / "process.npz"
+    raw = read_file(about, digest, most=LARGEST_TEXT)
+    with parsing(about, "the description of a sequence model", _REMEDY):
+        model = json_object(raw)
+        check_format(model, FORMAT, about, _REMEDY)
+        codes = tuple(_coded(entry) for entry in json_list(model, "codes", dict))
+        if len({code.column for code in codes}) < len(codes) or not codes:
+            raise ValueError
+        name, version = short_text(model, "name"), short_text(model, "version")
+    wanted = {name: Wanted(shape) for name, shape in _shapes(len(codes)).items()}
+    data = read_file(packed, digest, most=LARGEST_ARRAYS)
+    arrays = read_arrays(packed, data, wanted, what="an archive of weights", remedy=_REMEDY)
+    return SequenceModel(name, version, digest.hexdigest(), codes, np.arange(len(codes)), arrays)
+
+
+def _coded(entry: dict[str, Any]) -> SequenceCode:
+    role, on_request = entry["role"], entry["on_request"]
+    slope, intercept = float(entry["slope"]), float(entry["intercept"])
+    if role not in ROLES or not isinstance(on_request, bool) or not np.isfinite([slope, intercept]).all():
+        raise ValueError
+    return SequenceCode(short_text(entry, "column"), role, slope, intercept, thresholds_of(entry), on_request)
+
+
+def _shapes(n_codes: int) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each array of weights; matrices are applied from the right."""
+    shapes: dict[str, tuple[int, ...]] = {
+        "norm": (2, POOLED_WIDTH),
+        "role": (3, WIDTH),
+        "out.norm": (2, WIDTH),
+        **_linear("in", POOLED_WIDTH, WIDTH),
+        **_linear("place", PLACES, WIDTH),
+        **_linear("out", WIDTH, n_codes),
+        **_linear("skip", POOLED_WIDTH, n_codes),
+    }
+    for layer in range(N_LAYERS):
+        shapes |= {f"{layer}.norm{i}": (2, WIDTH) for i in (1, 2)}
+        shapes |= {f"{layer}.distance": (N_HEADS, REACH + 1)}
+        shapes |= _linear(f"{layer}.mix", WIDTH, 3 * WIDTH) | _linear(f"{layer}.join", WIDTH, WIDTH)
+        shapes |= _linear(f"{layer}.up", WIDTH, 2 * WIDTH) | _linear(f"{layer}.down", 2 * WIDTH, WIDTH)
+    return shapes
+
+
+def _linear(name: str, n_in: int, n_out: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (n_in, n_out), f"{name}.bias": (n_out,)}
+
+
+def _normed(given: Floats, weights: Floats) -> Floats:
+    """Return rows (n, width) with mean 0 and variance 1, scaled and shifted by weights (2, width)."""
+    centred = given - given.mean(axis=1, keepdims=True)
+    scaled: Floats = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5) * weights[0] + weights[1]
+    return scaled
+
+
+def _gelu(given: Floats) -> Floats:
+    result: Floats = 0.5 * given * (1.0 + erf(given / np.sqrt(2.0)))
+    return result
+
+
+def _places(turn_of: Ints) -> Floats:
+    """Return where in its turn each part stands, float64 (n_parts, PLACES).
+
+    Whether it is the first; whether it is the last; how many parts precede it, up to six, divided by six; half the
+    logarithm of the number of the turn's parts.
+    """
+    _, first, n_parts = np.unique(turn_of, return_index=True, return_counts=True)
+    before = np.arange(len(turn_of)) - np.repeat(first, n_parts)
+    of_turn = np.repeat(n_parts, n_parts)
+    columns = [before == 0, before == of_turn - 1, np.minimum(before, 6) / 6, np.log(of_turn) / 2]
+    return np.stack(columns, axis=1).astype(np.float64)
