@@ -4,6 +4,9 @@ Each turn is cut into parts of a few sentences (`therapy_analytics.behaviours.en
 small transformer lets each part attend to the parts of its own turn and of the eight turns before it, never to later
 turns, and gives a score for each code; the score of a turn is the logarithm of the sum of the exponentials of its
 parts' scores. So a long turn has a code if any of its parts has it.
+
+How common a code is differs between kinds of talk far more than how it sounds. So the scores of a session are shifted
+by how common the code seems in that very session (`therapy_analytics.behaviours.prevalence`).
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +25,9 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from therapy_analytics.behaviours._weights import WEIGHTS, check_format, read_file, short_text, thresholds_of
-from therapy_analytics.behaviours.encoder import POOLED_WIDTH, Encoded
+from therapy_analytics.behaviours.encoder import WIDTH as ENCODER_WIDTH
+from therapy_analytics.behaviours.encoder import Encoded
+from therapy_analytics.behaviours.prevalence import with_prevalence
 from therapy_analytics.language.data_files import (
     LARGEST_ARRAYS,
     LARGEST_TEXT,
@@ -39,9 +46,12 @@ WIDTH, N_HEADS, N_LAYERS = 128, 4, 2
 """Dimensions of the model's own vectors, attention heads of a layer, and layers."""
 REACH = 9
 """How many turns a part attends to in each layer, its own among them."""
-PLACES = 4
-"""Numbers that say where in its turn a part stands, see `_places`."""
-TURNS_AT_ONCE = 64
+PLACES = 12
+"""Numbers beside the vector of a part: where in its turn it stands, and how much it repeats, see `beside`."""
+VECTOR = 3 * ENCODER_WIDTH
+"""Dimensions of a part's vector, see `pooled`."""
+TURNS_AT_ONCE, PARTS_AT_ONCE = 64, 256
+"""Turns that are scored, and parts that are compared with all others, at a time."""
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_process.py"
 _LARGEST = 20.0
 """A part's score is clipped at this value, so that no exponential overflows."""
@@ -59,6 +69,9 @@ class SequenceCode:
         Role of the turns that can have it.
     slope, intercept : float
         Turn a score into calibrated log-odds.
+    share : float
+        Share of turns that had it in training, where scores are shifted by how common it seems in the session; nan
+        where they are not.
     thresholds : mapping of str to float
         For each aim: a turn has the code when its probability is at least this.
     on_request : bool
@@ -69,6 +82,7 @@ class SequenceCode:
     role: Role
     slope: float
     intercept: float
+    share: float
     thresholds: Mapping[str, float]
     on_request: bool
 
@@ -129,35 +143,40 @@ class SequenceModel:
             its own session only, and on no later turn.
         """
         scores = np.full((len(roles), len(self.codes)), np.nan)
-        for first, stop in zip(starts[:-1], starts[1:], strict=True):
-            for begin in range(first, stop, TURNS_AT_ONCE):
-                self._score(scores, encoded, roles, first, begin, min(begin + TURNS_AT_ONCE, stop))
+        for first, stop in pairwise(starts):
+            low, high = np.searchsorted(encoded.turn_of, [first, stop])
+            self._score(scores, encoded.vectors[low:high].astype(np.float64), encoded.turn_of[low:high], roles)
+            for column, code in enumerate(self.codes):
+                own = first + np.flatnonzero(roles[first:stop] == ROLES.index(code.role))
+                scores[own, column] = with_prevalence(scores[own, column], code.share)
         odds = scores * [code.slope for code in self.codes] + [code.intercept for code in self.codes]
         found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_LARGEST, _LARGEST)))
         for column, code in enumerate(self.codes):
             found[roles != ROLES.index(code.role), column] = np.nan
         return found
 
-    def _score(
-        self, scores: Floats, encoded: Encoded, roles: NDArray[np.integer[Any]], first: int, begin: int, stop: int
-    ) -> None:
-        """Fill in the scores of some turns of a session, reading as many turns before them as reach them."""
-        seen = max(first, begin - N_LAYERS * (REACH - 1))
-        low, high = np.searchsorted(encoded.turn_of, [seen, stop])
-        turn_of = encoded.turn_of[low:high]
+    def _score(self, scores: Floats, vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> None:
+        """Fill in the scores of a session's turns, from the vectors of its parts (n_parts, VECTOR)."""
         if not len(turn_of):
             return
-        parts = self._parts(encoded.vectors[low:high].astype(np.float64), turn_of, roles[turn_of])
-        powers = np.exp(np.minimum(parts[:, self.columns], _LARGEST))
-        for turn in np.unique(turn_of[turn_of >= begin]):
-            scores[turn] = np.log(powers[turn_of == turn].sum(axis=0))
+        numbers = beside(vectors - self.arrays["centre"], turn_of, roles[turn_of])
+        for begin in range(turn_of[0], turn_of[-1] + 1, TURNS_AT_ONCE):
+            # A turn's score depends on no turn further back than the layers reach
+            seen = begin - N_LAYERS * (REACH - 1)
+            low, high = np.searchsorted(turn_of, [seen, begin + TURNS_AT_ONCE])
+            some = turn_of[low:high]
+            parts = self._parts(vectors[low:high], numbers[low:high], some, roles[some])
+            powers = np.exp(np.minimum(parts[:, self.columns], _LARGEST))
+            for turn in np.unique(some[some >= begin]):
+                scores[turn] = np.log(powers[some == turn].sum(axis=0))
 
-    def _parts(self, vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
+    def _parts(self, vectors: Floats, numbers: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
         """Return the scores of parts that follow each other in a session, float64 (n_parts, n_scores)."""
         arrays = self.arrays
-        read = _normed(vectors, arrays["norm"])
+        upper, lower = vectors[:, : 2 * ENCODER_WIDTH], vectors[:, 2 * ENCODER_WIDTH :]
+        read = np.hstack([_normed(upper, arrays["upper.norm"]), _normed(lower, arrays["lower.norm"])])
         found = read @ arrays["in.weight"] + arrays["in.bias"] + arrays["role"][roles]
-        found = found + _places(turn_of) @ arrays["place.weight"] + arrays["place.bias"]
+        found = found + numbers @ arrays["place.weight"] + arrays["place.bias"]
         distance = turn_of[:, None] - turn_of[None, :]
         seen = (distance >= 0) & (distance < REACH)
         for layer in range(N_LAYERS):
@@ -212,19 +231,24 @@ def _coded(entry: dict[str, Any]) -> SequenceCode:
     slope, intercept = float(entry["slope"]), float(entry["intercept"])
     if role not in ROLES or not isinstance(on_request, bool) or not np.isfinite([slope, intercept]).all():
         raise ValueError
-    return SequenceCode(short_text(entry, "column"), role, slope, intercept, thresholds_of(entry), on_request)
+    share = nan if entry["share"] is None else float(entry["share"])
+    if not (isnan(share) or 0 < share < 1):
+        raise ValueError
+    return SequenceCode(short_text(entry, "column"), role, slope, intercept, share, thresholds_of(entry), on_request)
 
 
 def _shapes(n_codes: int) -> dict[str, tuple[int, ...]]:
     """Return the shape of each array of weights; matrices are applied from the right."""
     shapes: dict[str, tuple[int, ...]] = {
-        "norm": (2, POOLED_WIDTH),
+        "centre": (VECTOR,),
+        "upper.norm": (2, 2 * ENCODER_WIDTH),
+        "lower.norm": (2, ENCODER_WIDTH),
         "role": (3, WIDTH),
         "out.norm": (2, WIDTH),
-        **_linear("in", POOLED_WIDTH, WIDTH),
+        **_linear("in", VECTOR, WIDTH),
         **_linear("place", PLACES, WIDTH),
         **_linear("out", WIDTH, n_codes),
-        **_linear("skip", POOLED_WIDTH, n_codes),
+        **_linear("skip", VECTOR, n_codes),
     }
     for layer in range(N_LAYERS):
         shapes |= {f"{layer}.norm{i}": (2, WIDTH) for i in (1, 2)}
@@ -251,13 +275,62 @@ def _gelu(given: Floats) -> Floats:
 
 
 def _places(turn_of: Ints) -> Floats:
-    """Return where in its turn each part stands, float64 (n_parts, PLACES).
-
-    Whether it is the first; whether it is the last; how many parts precede it, up to six, divided by six; half the
-    logarithm of the number of the turn's parts.
-    """
     _, first, n_parts = np.unique(turn_of, return_index=True, return_counts=True)
     before = np.arange(len(turn_of)) - np.repeat(first, n_parts)
     of_turn = np.repeat(n_parts, n_parts)
     columns = [before == 0, before == of_turn - 1, np.minimum(before, 6) / 6, np.log(of_turn) / 2]
     return np.stack(columns, axis=1).astype(np.float64)
+
+
+def pooled(upper: NDArray[np.float32], lower: NDArray[np.float32], begins: int) -> NDArray[np.float32]:
+    """Return the vector of a part, float32 (VECTOR,).
+
+    The mean of the last layer over the part's own subwords, the same over all that was read, and the mean of the third
+    layer over its own.
+
+    Parameters
+    ----------
+    upper, lower : float32 array (n_subwords, ENCODER_WIDTH)
+        What the last layer and the third say of each subword that was read.
+    begins : int
+        Where the part's own subwords begin; the last subword is a mark.
+    """
+    return np.concatenate([upper[begins:-1].mean(axis=0), upper.mean(axis=0), lower[begins:-1].mean(axis=0)])
+
+
+def beside(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
+    """Return the numbers that are read beside the vectors of a session's parts, float64 (n_parts, PLACES).
+
+    Where in its turn the part stands: whether it is the first; whether it is the last; how many parts precede it, up to
+    six, divided by six; half the logarithm of the number of the turn's parts. Then how much it repeats, as the largest
+    cosine by the last layer, and once more by the third: to all earlier turns of the same role; to those among the four
+    turns before; to the turn before, if of another role; to earlier ones of other roles. 0 where there is none.
+
+    Parameters
+    ----------
+    vectors : float64 array (n_parts, VECTOR)
+        Vectors of a session's parts, less their mean in training.
+    turn_of : int64 array (n_parts,)
+        Turn of each part.
+    roles : int array (n_parts,)
+        Role of each part's turn.
+    """
+    return np.hstack([_places(turn_of), _repeated(vectors, turn_of, roles)])
+
+
+def _repeated(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
+    found = np.zeros((len(vectors), 8))
+    for at, some in enumerate((vectors[:, :ENCODER_WIDTH], vectors[:, -ENCODER_WIDTH:])):
+        unit = some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-6)
+        for low in range(0, len(unit), PARTS_AT_ONCE):
+            rows = slice(low, low + PARTS_AT_ONCE)
+            cosine = unit[rows] @ unit.T
+            distance = turn_of[rows, None] - turn_of[None, :]
+            same = roles[rows, None] == roles[None, :]
+            earlier = distance > 0
+            kinds = (same, same & (distance <= 4), ~same & (distance <= 1), ~same & (distance > 1))
+            for kind, chosen in enumerate(kinds):
+                there = earlier & chosen
+                largest = np.where(there, cosine, -1.0).max(axis=1)
+                found[rows, 4 * at + kind] = np.where(there.any(axis=1), largest, 0.0)
+    return found

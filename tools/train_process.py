@@ -1,0 +1,229 @@
+"""Rebuild the sequence model, which gives the codes of the codebook `process`.
+
+Run from the root of the repository, with the research corpora that docs/model_card.md names:
+
+    python tools/train_process.py --data CORPORA --work FOLDER --tables tables.txt
+
+What is done is kept in the working folder, so that models can be fitted side by side (``--only NAME``, each in a
+process of its own) and a run that was stopped goes on. Two to four minutes a model on one core, thirteen models. Needs
+torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import process_model as model
+import torch
+from numpy.typing import NDArray
+from process_corpus import BOOK, NAMES, SESSIONS, turns
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+from tagger_fit import Array, best_threshold, rate_threshold
+
+from therapy_analytics.behaviours import load_accurate
+from therapy_analytics.behaviours.prevalence import with_prevalence
+from therapy_analytics.behaviours.sequence import pooled
+from therapy_analytics.session import Session, Turn
+
+FOLDS, SEED = 5, 0
+HELD = [*SESSIONS, "invented", *(f"fold {fold}" for fold in range(FOLDS))]
+"""What is left out of a model: a whole corpus, all invented excerpts, a fifth of the recordings."""
+FEWEST = 50
+"""Turns with a code in the corpora of whole sessions, from which on its agreement is told."""
+MIDDLE, SHRINK = -1.0, 0.05
+"""Log-odds to which thresholds are drawn, and how strongly: few cases say little of where the threshold should lie."""
+GRID = np.linspace(-4.0, 2.0, 61)
+Bools = NDArray[np.bool_]
+
+
+def main() -> None:
+    """Cross-validate, fit on everything, decide on thresholds, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("therapy_analytics/behaviours/weights"))
+    parser.add_argument("--tables", type=Path, required=True)
+    parser.add_argument("--only", choices=[*HELD, "whole"], default=None, help="fit this model alone, and stop")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    options.work.mkdir(parents=True, exist_ok=True)
+    data = examples(options.data, options.work)
+    for name in [*HELD, "whole"] if options.only is None else [options.only]:
+        done(data, options.work, name)
+    if options.only is None:
+        with np.load(options.work / "whole.npz", allow_pickle=False) as arrays:
+            np.savez_compressed(options.out / "process.npz", **arrays)
+        unseen = {kind: together(data, options.work, kind) for kind in ("corpus", "fold")}
+        codes = [described(data, unseen, at) for at in range(len(NAMES))]
+        about = {"format": 1, "name": "sequence-minilm", "version": "1", "codes": codes}
+        (options.out / "process.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        options.tables.write_text(table(data, unseen), encoding="utf-8")
+
+
+def examples(data: Path, work: Path) -> model.Examples:
+    """Return all turns and the vectors of their parts, encoded as the tagger does, unless that is done."""
+    table, path = turns(data), work / "vectors.npz"
+    if not path.exists():
+        encoder = load_accurate().encoder
+        found = encoder.read([_session(rows) for _, rows in table.groupby("session", sort=False)], pooled)
+        np.savez(path, vectors=found.vectors, turn_of=found.turn_of)
+    with np.load(path, allow_pickle=False) as found:
+        return model.Examples(table, found["vectors"], found["turn_of"])
+
+
+def _session(rows: Any) -> Session:
+    made = (
+        Turn(index=at, first_row=at, role=row.role, speaker=row.role, text=row.text)
+        for at, row in enumerate(rows.itertuples())
+    )
+    return Session(id=str(rows["session"].iloc[0]), source_file="corpus", turns=tuple(made))
+
+
+def left_out(data: model.Examples, name: str) -> Bools:
+    """Return the turns that a model has not seen."""
+    if not name.startswith("fold"):
+        return data.turns["corpus"].eq(name).to_numpy()
+    names = np.unique(data.turns["group"])
+    fold = dict(zip(names, np.random.default_rng(SEED).permutation(len(names)) % FOLDS, strict=True))
+    return data.turns["group"].map(fold).eq(int(name.split()[1])).to_numpy()
+
+
+def done(data: model.Examples, work: Path, name: str) -> None:
+    """Fit a model and keep what it says of the turns that it has not seen, or its weights, unless that is done."""
+    path = work / f"{name.replace(' ', '_')}.npz"
+    if path.exists():
+        return
+    unseen = left_out(data, name) if name != "whole" else np.zeros(len(data.turns), dtype=bool)
+    net = model.fit(data, ~unseen, SEED)
+    if name == "whole":
+        np.savez(path, allow_pickle=False, **net.arrays(data.centre))
+    else:
+        np.savez(path, allow_pickle=False, scores=model.scores(net, data, unseen))
+
+
+def together(data: model.Examples, work: Path, kind: str) -> Array:
+    """Return scores (n_turns, n_codes) by models that have not seen the corpus, or the recording."""
+    found = np.full((len(data.turns), len(NAMES)), np.nan)
+    for name in HELD:
+        if name.startswith("fold") == (kind == "fold"):
+            with np.load(work / f"{name.replace(' ', '_')}.npz", allow_pickle=False) as scores:
+                rows = left_out(data, name)
+                found[rows] = scores["scores"][rows]
+    return found
+
+
+def shifted(data: model.Examples, scores: Array, at: int) -> tuple[Array, float]:
+    """Return the scores of a code, shifted by how common it seems in each session, and its share of turns."""
+    counts = data.counts[:, at]
+    share = float(np.clip((data.given[counts, at] > 0).mean(), 1e-3, 0.5))
+    found = scores[:, at].copy()
+    for first, stop in data.sessions:
+        own = first + np.flatnonzero(counts[first:stop])
+        found[own] = with_prevalence(found[own], share)
+    return found, share
+
+
+def judged(data: model.Examples, at: int) -> Bools:
+    """Return the turns that a code is judged on: read ones, of its role, of the corpora of whole sessions."""
+    return data.counts[:, at] & data.turns["corpus"].isin(list(SESSIONS)).to_numpy()
+
+
+def decision(data: model.Examples, unseen: dict[str, Array], at: int, learnt: Bools) -> tuple[bool, float]:
+    """Return whether scores of a code are shifted, and the threshold, from turns that the decision may learn from.
+
+    Both are those of highest kappa, by recording left out and by corpus left out alike.
+    """
+    rows = judged(data, at) & learnt
+    truth = data.given[:, at] > 0
+    best: tuple[float, bool, float] = (-np.inf, False, MIDDLE)
+    for shift in (False, True):
+        total = -SHRINK * (GRID - MIDDLE) ** 2
+        for kind in unseen:
+            scores = shifted(data, unseen[kind], at)[0] if shift else unseen[kind][:, at]
+            known = rows & ~np.isnan(scores)
+            if truth[known].any():
+                total = total + [cohen_kappa_score(truth[known], scores[known] > limit) for limit in GRID]
+        found = int(np.nanargmax(total))
+        best = max(best, (float(total[found]), shift, float(GRID[found])))
+    return best[1], best[2]
+
+
+def described(data: model.Examples, unseen: dict[str, Array], at: int) -> dict[str, Any]:
+    """Return the entry of a code in ``process.json``: calibration and thresholds on turns that were not seen."""
+    code, rows, truth = BOOK.codes[at], judged(data, at), data.given[:, at] > 0
+    shift, limit = decision(data, unseen, at, np.ones(len(truth), dtype=bool))
+    every = [shifted(data, one, at)[0][rows] if shift else one[rows, at] for one in unseen.values()]
+    scores, given = np.concatenate(every), np.tile(truth[rows], len(every))
+    if given.sum() >= FEWEST // 2:
+        line = LogisticRegression(C=1e6).fit(scores[:, None], given)
+        slope, intercept = max(0.2, float(line.coef_[0, 0])), float(line.intercept_[0])
+    else:
+        slope, intercept = 1.0, 0.0
+    p = 1 / (1 + np.exp(-(slope * scores + intercept)))
+    balanced = float(np.clip(1 / (1 + np.exp(-(slope * limit + intercept))), 0.01, 0.9))
+    thresholds = {
+        "balanced": round(balanced, 4),
+        "precision": max(round(balanced, 4), best_threshold(p, given, score="F0.5")),
+        "recall": min(round(balanced, 4), best_threshold(p, given, score="F2")),
+        "rate": rate_threshold(p, np.ones(len(p))),
+    }
+    return {
+        "column": code.column,
+        "role": code.role,
+        "slope": round(slope, 4),
+        "intercept": round(intercept, 4),
+        "share": round(shifted(data, unseen["fold"], at)[1], 5) if shift else None,
+        "thresholds": thresholds,
+        "on_request": code.status == "experimental",
+    }
+
+
+def kappas(data: model.Examples, unseen: dict[str, Array], at: int, kind: str) -> tuple[float, float, Bools, Bools]:
+    """Return kappa and AUC of a code on turns that were not seen, those turns, and the decisions on all turns.
+
+    Thresholds are learnt from other corpora, or from other folds, than those that they are judged on.
+    """
+    truth, rows = data.given[:, at] > 0, judged(data, at) & ~np.isnan(unseen[kind][:, at])
+    found = np.zeros(len(truth), dtype=bool)
+    scores = np.full(len(truth), np.nan)
+    for name in HELD:
+        if name.startswith("fold") == (kind == "fold") and name != "invented":
+            held = left_out(data, name)
+            shift, limit = decision(data, unseen, at, ~held)
+            values = shifted(data, unseen[kind], at)[0] if shift else unseen[kind][:, at]
+            found[held], scores[held] = values[held] > limit, values[held] - limit
+    kappa = float(cohen_kappa_score(truth[rows], found[rows]))
+    return kappa, float(roc_auc_score(truth[rows], scores[rows])) if truth[rows].any() else np.nan, rows, found
+
+
+def table(data: model.Examples, unseen: dict[str, Array]) -> str:
+    """Return the table of agreement with the readers, by code."""
+    lines = [
+        "| code | cases | kappa, recording left out | AUC | given | kappa, corpus left out | AUC | given |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    means: list[tuple[float, float]] = []
+    order = np.argsort([-int((data.given[judged(data, at), at] > 0).sum()) for at in range(len(NAMES))], kind="stable")
+    for at in order:
+        cases = int((data.given[judged(data, at), at] > 0).sum())
+        if cases < 3:
+            continue
+        parts = [f"`{NAMES[at]}`", str(cases)]
+        both = [kappas(data, unseen, int(at), kind) for kind in ("fold", "corpus")]
+        for kappa, auc, rows, found in both:
+            parts += [f"{kappa:.2f}", f"{auc:.2f}", str(int(found[rows].sum()))]
+        if cases >= FEWEST:
+            means.append((both[0][0], both[1][0]))
+        lines.append(f"| {' | '.join(parts)} |")
+    mean = np.mean(means, axis=0)
+    lines.append(f"\nMean over the {len(means)} codes with {FEWEST} cases or more: {mean[0]:.3f} and {mean[1]:.3f}")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
