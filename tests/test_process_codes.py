@@ -42,7 +42,8 @@ def test_the_reading_is_as_large_as_its_page_says(folder: Path) -> None:
     page = (folder / "README.md").read_text(encoding="utf-8")
     n_turns = sum(one["to"] - one["from"] + 1 for one in lines(folder / "segments.jsonl"))
     excerpts = list(lines(folder / "invented.jsonl"))
-    assert f"{n_turns:,} turns of {len({one['session'] for one in lines(folder / 'segments.jsonl')})} sessions" in page
+    sessions = {one["session"] for one in lines(folder / "segments.jsonl")}
+    assert f"{n_turns:,} turns of {len(sessions):,} sessions" in page
     n_invented = sum(len(one["turns"]) for one in excerpts)
     assert f"{len(excerpts)} invented excerpts of sessions, {n_invented:,} turns" in page
 

@@ -129,12 +129,9 @@ class Net(nn.Module):
         self.upper, self.lower = nn.LayerNorm(UPPER), nn.LayerNorm(VECTOR - UPPER)
         self.enter, self.place, self.role = nn.Linear(VECTOR, WIDTH), nn.Linear(PLACES, WIDTH), nn.Embedding(3, WIDTH)
         self.layers = nn.ModuleList([Layer() for _ in range(N_LAYERS)])
-        self.norm, self.out, self.skip = (
-            nn.LayerNorm(WIDTH),
-            nn.Linear(WIDTH, len(NAMES)),
-            nn.Linear(VECTOR, len(NAMES)),
-        )
-        self.drop, self.less = nn.Dropout(0.3), nn.Dropout(0.5)
+        self.norm, self.out = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, len(NAMES))
+        self.skip = nn.Linear(VECTOR, len(NAMES))
+        self.drop, self.less, self.last = nn.Dropout(0.3), nn.Dropout(0.5), nn.Dropout(DROPOUT)
         for part in (self.skip.weight, self.skip.bias):
             nn.init.zeros_(part)
 
