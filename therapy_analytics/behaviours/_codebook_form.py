@@ -19,7 +19,7 @@ REMEDY = "See docs/codebooks.md"
 BOOK_FIELDS = ("id", "name", "place", "overlaps", "definition", "source", "unit", "codes")
 CODE_FIELDS = (
     "id", "name", "role", "group", "lane", "definition", "examples", "counter_examples", "source", "label", "unit",
-    "parent", "exclusive", "crosswalk", "status", "status_reason", "turn_correlation",
+    "parent", "exclusive", "one_of", "crosswalk", "status", "status_reason", "turn_correlation",
 )  # fmt: skip
 CROSSWALK_FIELDS = ("to", "quality", "note")
 CODED_ROLES = ("therapist", "client")

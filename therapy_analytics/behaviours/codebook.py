@@ -78,10 +78,12 @@ class Code:
         has the parent.
     exclusive : {"", "turn", "question"}
         How many of its sub-codes a turn may have: any number, one, or as many as it has questions.
+    one_of : str
+        Name of a set of codes of the book of which a turn has one at most; empty for none.
     crosswalk : tuple of CrosswalkEntry
         The nearest codes of other books.
     status : {"", "experimental"}
-        experimental: people agree too little on it, so it is given only on request.
+        experimental: people agree too little on it, or the tagger finds it too poorly, so it is given only on request.
     status_reason : str
         Why it is experimental.
     turn_correlation : float
@@ -104,6 +106,7 @@ class Code:
     unit: Unit = "turn"
     parent: str = ""
     exclusive: Exclusive = ""
+    one_of: str = ""
     crosswalk: tuple[CrosswalkEntry, ...] = ()
     status: Status = ""
     status_reason: str = ""
@@ -266,6 +269,7 @@ def _code(book: str, fields: Fields, source: str, unit: str) -> Code:
         unit=fields.one_of("unit", form.UNITS, default=unit),
         parent=fields.text("parent", default=""),
         exclusive=fields.one_of("exclusive", form.EXCLUSIVES, default=""),
+        one_of=fields.text("one_of", default=""),
         crosswalk=tuple(_crosswalk_entry(one) for one in fields.crosswalk()),
         status=status,
         status_reason=fields.text("status_reason", default=None if status else ""),

@@ -1,7 +1,7 @@
 """Consistency of the codes of a turn, whoever gave them.
 
 A turn has a sub-code only where it has the parent (`Code.parent`), and of mutually exclusive sub-codes only one, or
-one for each of its questions (`Code.exclusive`).
+one for each of its questions (`Code.exclusive`). Of codes that are alternatives (`Code.one_of`) it has one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,19 @@ def without_contradictions(
         most = np.maximum(asked, 1) if one.exclusive == "question" else np.ones(len(asked), np.int64)
         if own:
             found[:, own] &= _rank(np.where(found[:, own], strength[:, own], -np.inf)) < most[:, None]
+    for one_of in _alternatives(books):
+        own = [column[code] for code in one_of if code in column]
+        if own:
+            found[:, own] &= _rank(np.where(found[:, own], strength[:, own], -np.inf)) < 1
     return found
+
+
+def _alternatives(books: Iterable[Codebook]) -> list[list[str]]:
+    """Return the sets of codes, as column names, of which a turn has one at most."""
+    sets: dict[tuple[str, str], list[str]] = {}
+    for code in (code for book in books for code in book.codes if code.one_of):
+        sets.setdefault((code.book, code.one_of), []).append(code.column)
+    return list(sets.values())
 
 
 def _rank(strength: Floats) -> Ints:
