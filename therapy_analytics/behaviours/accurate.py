@@ -117,18 +117,25 @@ class AccurateTagger:
             The codes of a session do not depend on the other sessions. Turns without words have the probabilities
             of the fast tagger.
         """
-        return self.weighed(batch)[0]
+        return self.weighed(batch, with_terms=False)[0]
 
-    def weighed(self, batch: Batch) -> tuple[Codes, NDArray[np.float64]]:
+    def weighed(self, batch: Batch, *, with_terms: bool = True) -> tuple[Codes, NDArray[np.float64]]:
         """Predict the codes of all turns of a batch, and return the terms of their log-odds.
+
+        Parameters
+        ----------
+        batch : Batch
+            Annotated sessions.
+        with_terms : bool, optional
+            Whether the terms of the sequence model's codes are wanted, which take as long as the codes.
 
         Returns
         -------
         codes : Codes
             As `predict` returns them.
-        shares : float64 array (n_turns, n_codes of the fast tagger, 3)
-            Terms of the fast tagger, of the encoder and of the intercept; nan where a turn has no words, or its role
-            cannot have the code.
+        terms : float64 array (n_turns, n_codes, 3)
+            Terms of the fast tagger, of the encoder and of the intercept; for codes of the sequence model see
+            `SequenceModel.terms`. Nan where a turn has no words, or its role cannot have the code.
         """
         features = featurize(batch.turns, batch.starts)
         fast = self.fast.probabilities(features, batch.turns.roles)
@@ -145,9 +152,10 @@ class AccurateTagger:
             if blend.group in self.names:
                 group = probability[:, self.names.index(blend.group)]
                 probability[:, column] = np.minimum(probability[:, column], group)
-        later = self.sequence.probabilities(encoded, batch.starts, batch.turns.roles)
-        probability = np.hstack([probability, later])
-        return decided(self.names, probability, self.thresholds, batch.turns), shares
+        given = (encoded, batch.starts.tolist(), batch.turns.roles)
+        probability = np.hstack([probability, self.sequence.probabilities(*given)])
+        codes = decided(self.names, probability, self.thresholds, batch.turns)
+        return codes, np.hstack([shares, self.sequence.terms(*given)]) if with_terms else shares
 
 
 def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:

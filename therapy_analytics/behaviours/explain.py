@@ -35,6 +35,8 @@ N_CONTEXT = 4
 KINDS = ("word", "before", "after", "form", "code", "rest", "bias")
 SHARES = ("fast", "encoder", "bias")
 """Terms of the accurate tagger's log-odds."""
+SEQUENCE_SHARES = ("turn", "before", "session")
+"""Terms of the log-odds of codes that the sequence model gives."""
 COLUMNS = ("session_id", "turn", "code", "head", "kind", "name", "start", "end", "weight")
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
@@ -80,7 +82,8 @@ def explain(
             the score of a head of the first layer; ``rest``: the sum of all other terms; ``bias``: the intercept.
             With the accurate tagger these explain the score of the fast tagger within it. Three more rows, with the
             head ``blend``, add up to the code's own log-odds: ``fast``, ``encoder`` (which cannot be taken apart)
-            and ``bias``.
+            and ``bias``. Codes of ``process`` have three rows alone, with the head ``sequence``: ``turn`` (the turn by
+            itself), ``before`` (what the turns before it add), ``session`` (how common the code seems there).
         ``name``
             Feature or head; for words only with `quotes`.
         ``start``, ``end``
@@ -102,7 +105,7 @@ def explain(
         wanted = _wanted(coder.predict(batch), code)
         return evidence(coder, batch, wanted, limits=limits, quotes=quotes)
     codes, shares = coder.weighed(batch)
-    return evidence(coder.fast, batch, _wanted(codes, code), shares, limits=limits, quotes=quotes)
+    return evidence(coder.fast, batch, _wanted(codes, code), (codes.names, shares), limits=limits, quotes=quotes)
 
 
 def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | AccurateTagger:
@@ -137,7 +140,7 @@ def evidence(
     tagger: Tagger,
     batch: Batch,
     wanted: NDArray[np.bool_],
-    shares: _Floats | None = None,
+    shares: tuple[tuple[str, ...], _Floats] | None = None,
     *,
     limits: tuple[int, int] = (N_WORDS, N_CONTEXT),
     quotes: bool = False,
@@ -152,8 +155,8 @@ def evidence(
         The sessions.
     wanted : bool array (n_turns, n_codes)
         Codes of turns that are explained.
-    shares : float64 array (n_turns, n_codes, 3), optional
-        Terms of the accurate tagger's log-odds, see `AccurateTagger.weighed`.
+    shares : (tuple of str, float64 array (n_turns, n_codes, 3)), optional
+        Codes of the accurate tagger, and terms of their log-odds, see `AccurateTagger.weighed`.
     limits : (int, int), optional
         Words, and other terms, that get rows of their own.
     quotes : bool, optional
@@ -166,16 +169,18 @@ def evidence(
     for turn, some in enumerate(wanted):
         places = spans(turns[turn].text) if some.any() else []
         for number in np.flatnonzero(some).tolist():
-            code = tagger.codes[number]
-            about = (batch.sessions[owner[turn]].id, turns[turn].index, code.column)
-            for head in code.heads:
+            own = tagger.codes[number] if number < len(tagger.codes) else None
+            column = own.column if own else shares[0][number] if shares else ""
+            about = (batch.sessions[owner[turn]].id, turns[turn].index, column)
+            for head in own.heads if own else ():
                 for term in scores.terms(tagger.weights.heads.index(head), turn, limits):
                     start, end = (None, None) if term.word is None else places[term.word]
                     name = turns[turn].text[start:end] if quotes and term.word is not None else term.name
                     rows.append((*about, head, term.kind, name, start, end, term.weight))
-            if shares is not None and not np.isnan(shares[turn, number, 0]):
-                each = zip(SHARES, shares[turn, number].tolist(), strict=True)
-                rows += [(*about, "blend", kind, "", None, None, weight) for kind, weight in each]
+            if shares is not None and not np.isnan(shares[1][turn, number, 0]):
+                head, kinds = ("blend", SHARES) if own else ("sequence", SEQUENCE_SHARES)
+                each = zip(kinds, shares[1][turn, number].tolist(), strict=True)
+                rows += [(*about, head, kind, "", None, None, weight) for kind, weight in each]
     columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(COLUMNS, ())
     types = {"turn": "int64", "start": "Int64", "end": "Int64", "weight": "float64"}
     series = {name: pd.Series(list(values), dtype=types.get(name, "object")) for name, values in columns.items()}

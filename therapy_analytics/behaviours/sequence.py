@@ -124,8 +124,8 @@ class SequenceModel:
         """Return the threshold of each code for an aim, float64 (n_codes,)."""
         return np.array([code.thresholds[aim] for code in self.codes])
 
-    def probabilities(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
-        """Return the probability of each code in each turn, float64 (n_turns, n_codes).
+    def terms(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
+        """Return the terms of the log-odds of each code in each turn, float64 (n_turns, n_codes, 3).
 
         Parameters
         ----------
@@ -138,21 +138,54 @@ class SequenceModel:
 
         Returns
         -------
-        float64 array (n_turns, n_codes)
-            Nan for turns without words, and where the turn's role cannot have the code. What a turn gets depends on
-            its own session only, and on no later turn.
+        float64 array (n_turns, n_codes, 3)
+            What the turn says by itself, what the turns before it add, and what is added for how common the code seems
+            in the session; nan for turns without words, and where the turn's role cannot have the code.
         """
+        alone = self._scores(encoded, range(len(roles) + 1), roles)
+        found = self._scores(encoded, starts, roles)
+        terms = np.stack([alone, found - alone, self._shifted(found, starts, roles) - found], axis=2)
+        slopes, intercepts = self._lines()
+        terms *= slopes[:, None]
+        terms[:, :, 0] += intercepts
+        terms[self._others(roles)] = np.nan
+        return terms
+
+    def probabilities(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
+        """Return the probability of each code in each turn, float64 (n_turns, n_codes), see `terms`.
+
+        Nan for turns without words, and where the turn's role cannot have the code. What a turn gets depends on its own
+        session only.
+        """
+        slopes, intercepts = self._lines()
+        odds = self._shifted(self._scores(encoded, starts, roles), starts, roles) * slopes + intercepts
+        found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_LARGEST, _LARGEST)))
+        found[self._others(roles)] = np.nan
+        return found
+
+    def _lines(self) -> tuple[Floats, Floats]:
+        return np.array([code.slope for code in self.codes]), np.array([code.intercept for code in self.codes])
+
+    def _others(self, roles: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Return where a turn's role cannot have a code, bool (n_turns, n_codes)."""
+        others: NDArray[np.bool_] = roles[:, None] != np.array([ROLES.index(code.role) for code in self.codes])
+        return others
+
+    def _scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
+        """Return the score of each code in each turn, float64 (n_turns, n_codes); nan for turns without words."""
         scores = np.full((len(roles), len(self.codes)), np.nan)
         for first, stop in pairwise(starts):
             low, high = np.searchsorted(encoded.turn_of, [first, stop])
             self._score(scores, encoded.vectors[low:high].astype(np.float64), encoded.turn_of[low:high], roles)
+        return scores
+
+    def _shifted(self, scores: Floats, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
+        """Return scores shifted by how common each code seems in each session."""
+        found = scores.copy()
+        for first, stop in pairwise(starts):
             for column, code in enumerate(self.codes):
                 own = first + np.flatnonzero(roles[first:stop] == ROLES.index(code.role))
-                scores[own, column] = with_prevalence(scores[own, column], code.share)
-        odds = scores * [code.slope for code in self.codes] + [code.intercept for code in self.codes]
-        found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_LARGEST, _LARGEST)))
-        for column, code in enumerate(self.codes):
-            found[roles != ROLES.index(code.role), column] = np.nan
+                found[own, column] = with_prevalence(scores[own, column], code.share)
         return found
 
     def _score(self, scores: Floats, vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> None:

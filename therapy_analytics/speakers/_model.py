@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.behaviours.lower_layers import WIDTH
+from therapy_analytics.behaviours.encoder import WIDTH
 from therapy_analytics.behaviours.text_model import TextModel, load_text_model
 from therapy_analytics.language.data_files import (
     LARGEST_ARRAYS,
