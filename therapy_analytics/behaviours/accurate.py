@@ -184,7 +184,8 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
         path = (folder or WEIGHTS) / "accurate.json"
         raise BadDataFileError(str(path), f"the code {missing[0]!r} of the fast tagger is missing", _REMEDY)
     digest = model.digest.copy()
-    sequence = load_sequence(Path(folder or WEIGHTS)).with_requested(all_codes)
+    sequence = load_sequence() if folder is None else load_sequence.__wrapped__(Path(folder))
+    sequence = sequence.with_requested(all_codes)
     digest.update((fast.sha256 + sequence.sha256).encode())
     blends = tuple(model.blends[name] for name in fast.names)
     return AccurateTagger(model.name, model.version, digest.hexdigest(), fast, model.encoder, blends, sequence)

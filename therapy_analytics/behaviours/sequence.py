@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from therapy_analytics.behaviours._weights import WEIGHTS, check_format, read_file, short_text, thresholds_of
+from therapy_analytics.behaviours.codebook import builtin_codebooks
 from therapy_analytics.behaviours.encoder import WIDTH as ENCODER_WIDTH
 from therapy_analytics.behaviours.encoder import Encoded
+from therapy_analytics.behaviours.hierarchy import parents
 from therapy_analytics.behaviours.prevalence import with_prevalence
 from therapy_analytics.language.data_files import (
     LARGEST_ARRAYS,
@@ -154,13 +156,17 @@ class SequenceModel:
     def probabilities(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
         """Return the probability of each code in each turn, float64 (n_turns, n_codes), see `terms`.
 
-        Nan for turns without words, and where the turn's role cannot have the code. What a turn gets depends on its own
-        session only.
+        Nan for turns without words, and where the turn's role cannot have the code. A sub-code is not likelier than
+        its parent. What a turn gets depends on its own session only.
         """
         slopes, intercepts = self._lines()
         odds = self._shifted(self._scores(encoded, starts, roles), starts, roles) * slopes + intercepts
         found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_LARGEST, _LARGEST)))
         found[self._others(roles)] = np.nan
+        for kind, parent in parents(builtin_codebooks()).items():
+            if {kind, parent} <= set(self.names):
+                column = self.names.index(kind)
+                found[:, column] = np.minimum(found[:, column], found[:, self.names.index(parent)])
         return found
 
     def _lines(self) -> tuple[Floats, Floats]:

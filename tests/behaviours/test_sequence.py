@@ -1,0 +1,169 @@
+"""The sequence model: parts of turns, what its codes depend on, explanations, and shares of sessions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from talks import TALK, arrays, session
+
+import therapy_analytics as ta
+from therapy_analytics.behaviours import builtin_codebooks, load_accurate
+from therapy_analytics.behaviours._weights import WEIGHTS
+from therapy_analytics.behaviours.encoder import PART, parts_of
+from therapy_analytics.behaviours.hierarchy import parents
+from therapy_analytics.behaviours.prevalence import HELD, with_prevalence
+from therapy_analytics.behaviours.sequence import REACH, pooled
+from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.session import ROLES
+
+LONG = "I am not sure that this is so. " * 40
+DANGER = session(
+    "How have you been since we met?",
+    "I keep thinking of killing myself, and last night I had the pills in my hand.",
+    "Thank you for telling me. Are you safe right now? Please call the crisis line with me.",
+    "I do not know. I feel terrible and scared.",
+    roles=("therapist", "client", "therapist", "client"),
+)
+
+
+def test_a_turn_is_cut_into_parts_of_whole_sentences() -> None:
+    wordpiece = load_accurate().encoder.wordpiece
+    sentence = wordpiece.ids("I am not sure that this is so.")
+    parts = parts_of(LONG, wordpiece)
+    assert [subword for part in parts for subword in part] == wordpiece.ids(LONG)
+    assert {len(part) % len(sentence) for part in parts} == {0}
+    assert max(map(len, parts)) <= PART
+    assert parts_of("  ", wordpiece) == []
+    assert len(parts_of("One. Two! Three?", wordpiece)) == 1
+
+
+def test_a_sentence_that_is_too_long_is_cut_into_equal_parts() -> None:
+    parts = parts_of("word " * 150, load_accurate().encoder.wordpiece)
+    assert [len(part) for part in parts] == [50, 50, 50]
+
+
+def test_the_vector_of_a_part_has_the_means_of_two_layers() -> None:
+    upper, lower = np.arange(12, dtype=np.float32).reshape(4, 3), np.ones((4, 3), dtype=np.float32)
+    np.testing.assert_allclose(pooled(upper, lower, 2), [6, 7, 8, 4.5, 5.5, 6.5, 1, 1, 1])
+
+
+def test_danger_and_the_answer_to_it_are_found() -> None:
+    codes = load_accurate().predict(arrays(DANGER))
+    found = codes.by_name(codes.decision)
+    assert found["process_risk_own"].tolist()[1]
+    assert found["process_risk_help"].tolist()[2]
+    assert found["process_feeling_negative"].tolist()[3]
+    assert not found["process_risk_help"].tolist()[0]
+
+
+def test_a_session_gets_the_same_codes_alone_and_among_others() -> None:
+    tagger = load_accurate(all_codes=True)
+    alone, among = tagger.predict(arrays(DANGER)), tagger.predict(arrays(TALK, DANGER, TALK))
+    n = len(TALK.turns)
+    np.testing.assert_array_equal(alone.probability, among.probability[n : n + len(DANGER.turns)])
+
+
+def test_scores_depend_on_the_turns_before_as_far_as_they_reach_and_on_none_after() -> None:
+    tagger = load_accurate(all_codes=True)
+    texts = [f"This is the answer of number {number}, and I am worried." for number in range(90)]
+    roles = [("therapist", "client")[number % 2] for number in range(90)]
+
+    def terms(low: int, high: int) -> np.ndarray:
+        batch = arrays(session(*texts[low:high], roles=roles[low:high]))
+        found = tagger.weighed(batch)[1][:, len(tagger.fast.names) :]
+        return found[:, :, :2].sum(axis=2)
+
+    whole = terms(0, 90)
+    np.testing.assert_allclose(terms(0, 40), whole[:40], atol=1e-9)
+    # What is repeated is sought in all that was said; so only turns that the layers reach are compared loosely
+    assert np.nanmax(np.abs(terms(90 - 2 * REACH, 90)[-1] - whole[-1])) < np.nanmax(np.abs(whole[-1]))
+
+
+def test_explanations_add_up_to_the_log_odds() -> None:
+    options = ta.TaggerOptions(all_codes=True)
+    tagger = load_accurate(all_codes=True)
+    codes = tagger.predict(arrays(DANGER))
+    p = codes.by_name(codes.probability)["process_risk_own"]
+    rows = ta.explain(DANGER, "process_risk_own", tagger=options)
+    assert set(rows["kind"]) == {"turn", "before", "session"}
+    sums = rows.groupby("turn")["weight"].sum()
+    np.testing.assert_allclose(sums, np.log(p / (1 - p))[[1, 3]], atol=1e-6)
+
+
+def test_a_sub_code_is_not_likelier_than_its_parent_and_one_socratic_kind_stands() -> None:
+    codes = load_accurate(all_codes=True).predict(arrays(TALK, DANGER))
+    p, found = codes.by_name(codes.probability), codes.by_name(codes.decision)
+    for kind, parent in parents(builtin_codebooks()).items():
+        if kind.startswith("process_"):
+            assert not (p[kind] > p[parent]).any()
+    kinds = [name for name in codes.names if name.startswith("process_socratic")]
+    assert np.sum([found[name] for name in kinds], axis=0).max() <= 1
+
+
+def test_roles_without_codes_and_turns_without_words_have_none() -> None:
+    talk = session("Hello.", "  ", "I am an interpreter.", roles=("therapist", "client", "other"))
+    tagger = load_accurate(all_codes=True)
+    codes = tagger.predict(arrays(talk))
+    for at, code in enumerate(tagger.sequence.codes):
+        column = codes.probability[:, len(tagger.fast.names) + at]
+        expected = [ROLES.index(code.role) == 0, False, False]
+        assert (~np.isnan(column)).tolist() == expected
+
+
+@given(st.lists(st.floats(-12, 12), min_size=1, max_size=40), st.floats(0.001, 0.5))
+def test_a_session_shifts_all_turns_alike_and_towards_its_own_share(scores: list[float], share: float) -> None:
+    given_, found = np.array(scores), with_prevalence(np.array(scores), share)
+    shift = found - given_
+    assert np.ptp(shift) < 1e-9
+    mean = float((1 / (1 + np.exp(-given_))).mean())
+    if abs(mean - share) > 1e-6:
+        assert np.sign(shift[0]) == np.sign(mean - share)
+
+
+def test_shares_of_sessions_by_hand() -> None:
+    one = np.array([0.0])
+    first = (0.5 + HELD * 0.1) / (1 + HELD)
+    assert with_prevalence(one, 0.1)[0] > np.log(first / (1 - first)) - np.log(0.1 / 0.9)
+    np.testing.assert_array_equal(with_prevalence(np.array([np.nan, 1.0]), np.nan), [np.nan, 1.0])
+    assert np.isnan(with_prevalence(np.array([np.nan]), 0.2)).all()
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    """Return a copy of the weights, to be broken."""
+    return Path(shutil.copytree(WEIGHTS, tmp_path / "weights"))
+
+
+@pytest.mark.parametrize("name", ["process.json", "process.npz"])
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"\x00" * 100])
+def test_broken_weights_are_told(weights: Path, name: str, content: bytes | None) -> None:
+    if content is None:
+        (weights / name).unlink()
+    else:
+        (weights / name).write_bytes(content)
+    with pytest.raises(BadDataFileError) as caught:
+        load_accurate(weights)
+    assert str(weights) in str(caught.value)
+
+
+@pytest.mark.parametrize("change", [{"share": 2}, {"share": "x"}, {"role": "nobody"}, {"slope": None}, {"column": 3}])
+def test_a_wrong_description_of_a_code_is_told(weights: Path, change: dict[str, object]) -> None:
+    about = json.loads((weights / "process.json").read_text(encoding="utf-8"))
+    about["codes"][0] |= change
+    (weights / "process.json").write_text(json.dumps(about), encoding="utf-8")
+    with pytest.raises(BadDataFileError):
+        load_accurate(weights)
+
+
+def test_codes_on_request_are_given_only_then() -> None:
+    model = load_accurate(all_codes=True).sequence
+    asked = [code.column for code in model.codes if code.on_request]
+    assert set(asked) == set(model.names) - set(load_accurate().sequence.names)
+    assert replace(model).names == model.names
