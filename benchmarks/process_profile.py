@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
+from therapy_analytics.measures.process.premature_advice import premature_advice
 
 from benchmarks._corpora import of_quality, sessions_of
 from benchmarks._markdown import markdown
@@ -31,7 +32,6 @@ from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.process._counts import advised, replies
 from therapy_analytics.measures.process._responses import Pooled, pooled_rows, response_counts
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
-from therapy_analytics.measures.process.premature_advice import premature_advice
 from therapy_analytics.measures.process.responses import responses
 from therapy_analytics.session import Role, Session
 

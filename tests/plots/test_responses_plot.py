@@ -7,8 +7,9 @@ from boards import SIZES, assert_no_overlaps, drawn, new_axes, place, texts
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
+from therapy_analytics.measures.process._responses import codes_of
 
+CLIENT, THERAPIST = codes_of("client"), codes_of("therapist")
 COLUMNS = ["client_code", "therapist_code", "n_client", "n_both", "n_client_other", "n_both_other"]
 
 
@@ -105,7 +106,7 @@ def test_no_text_lies_on_another_or_leaves_the_figure(n, size):
     "change",
     [
         lambda t: t.head(1),
-        lambda t: t[t["therapist_code"] == "advice"],
+        lambda t: t[t["therapist_code"] == "process_advice"],
         lambda t: t.astype({"client_code": "category", "therapist_code": "category", "n_both": "Int64"}),
         lambda t: t.assign(client_code="own_code_of_a_very_long_name_" + t["client_code"]),
     ],

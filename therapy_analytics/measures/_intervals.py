@@ -150,6 +150,73 @@ def odds_ratios(
     return value, low, high
 
 
+def matched_differences(
+    k: Floats, n: Floats, k_other: Floats, n_other: Floats, effect: float | Floats = 1.0
+) -> tuple[Floats, Floats, Floats]:
+    """Return how much larger the share ``k / n`` is than ``k_other / n_other`` within strata, with 95% intervals.
+
+    The difference is that of Mantel and Haenszel: the mean over strata of the differences of the two shares, weighted
+    by ``n n_other / (n + n_other)``. All three are undefined (nan) where one of the sums over the strata of `k`, `n`,
+    and of their counterparts is under `FEWEST`, as with `odds_ratios`, or no stratum has turns of both kinds.
+
+    Parameters
+    ----------
+    k, n, k_other, n_other : float64 arrays (n_strata, ...)
+        Counts, whole numbers.
+    effect : float or float64 array (...)
+        Design effect of the comparison, at least 1.
+
+    Notes
+    -----
+    The interval takes the variance of Sato (1989), which holds for many thin strata and for few thick ones, after two
+    turns were added to either kind, one of which is a hit (Agresti & Caffo, 2000), spread over the strata as the kind's
+    own turns are. Of 95% intervals of 20 to 80 turns in four strata 93 to 97% held the true difference; without the
+    added turns 80 to 94% did.
+
+    References
+    ----------
+    Greenland, S., & Robins, J. M. (1985). Estimation of a common effect parameter from sparse follow-up data.
+    Biometrics, 41, 55-68. Sato, T. (1989). On the variance estimator for the Mantel-Haenszel risk difference.
+    Biometrics, 45, 1323-1324. Agresti, A., & Caffo, B. (2000). Simple and effective confidence intervals for
+    proportions and differences of proportions result from adding two successes and two failures. The American
+    Statistician, 54, 280-288.
+
+    Examples
+    --------
+    3 of 4 against 2 of 8 among short turns, and 3 of 4 against 4 of 8 among long ones:
+
+    >>> table = (np.array(x, dtype=float).reshape(2, 1) for x in ((3, 3), (4, 4), (2, 4), (8, 8)))
+    >>> [round(float(value[0]), 2) for value in matched_differences(*table)]
+    [0.38, -0.05, 0.67]
+    """
+    hits, other_hits = k.sum(axis=0), k_other.sum(axis=0)
+    turns, other_turns = n.sum(axis=0), n_other.sum(axis=0)
+    total = hits + other_hits
+    least = np.minimum(np.minimum(turns, other_turns), np.minimum(total, turns + other_turns - total))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, _ = _sato(k, n, k_other, n_other)
+        share, other_share = n / turns, n_other / other_turns
+        centre, variance = _sato(k + share, n + 2 * share, k_other + other_share, n_other + 2 * other_share)
+        reach = Z95 * np.sqrt(np.maximum(variance, 0) * effect)
+    found = np.stack([value, np.minimum(centre - reach, value), np.maximum(centre + reach, value)])
+    low, high = np.where(least >= FEWEST, found[1:].clip(-1, 1), np.nan)
+    return np.where(least >= FEWEST, value, np.nan), low, high
+
+
+def _sato(k: Floats, n: Floats, k_other: Floats, n_other: Floats) -> tuple[Floats, Floats]:
+    """Return Mantel and Haenszel's difference over strata (n_strata, ...) and its variance, (...) both."""
+    both, product, size = (n > 0) & (n_other > 0), n * n_other, n + n_other
+
+    def add_up(terms: Floats) -> Floats:
+        return np.asarray(np.where(both, terms, 0.0).sum(axis=0))
+
+    weight = add_up(product / size)
+    value = add_up((k * n_other - k_other * n) / size) / weight
+    p = add_up((n**2 * k_other - n_other**2 * k + product * (n_other - n) / 2) / size**2)
+    q = add_up((k * (n_other - k_other) + k_other * (n - k)) / (2 * size))
+    return value, (value * p + q) / weight**2
+
+
 def _exact_ends(a: Floats, b: Floats, c: Floats, d: Floats, tail: Floats) -> tuple[Floats, Floats]:
     """Return between which odds ratios both mid-p tails of tables (n,) are at least `tail`."""
     first = np.maximum(0.0, a - d)
