@@ -56,7 +56,7 @@ _SHOWN: dict[str, OnPage] = {
     "bolt_planning": OnPage("therapist", "Plans with the client", "plans with the client"),
     "bolt_normalizing": OnPage("therapist", "Normalizing", "normalizes"),
     "bolt_psychoeducation": OnPage("therapist", "Psychoeducation", "teaches psychology"),
-    "process_advice": OnPage("therapist", "Advises", "advises"),
+    "process_advice": OnPage("therapist", "Advises"),
     "mi_change": OnPage("client", "Change talk", "says change talk", first=True),
     "mi_sustain": OnPage("client", "Sustain talk", "says sustain talk"),
     "bolt_changing": OnPage("client", "Acts or intends to change", "acts or intends to change"),

@@ -47,7 +47,7 @@ _ON_PAGE = {
     "process_goes_along": "Goes along with claims",
     "process_challenges": "Challenges claims",
 }
-"""Codes whose change the page shows."""
+"""Codes whose change the page shows, and that have a slope as well."""
 
 
 def _stem(code: Code) -> str:
@@ -70,6 +70,8 @@ def _columns_of(code: Code) -> list[Column]:
         compare="part",
         page=OnPage("course", f"{label}: last third less first") if label else None,
     )
+    if not label:
+        return [change, *interval_columns(change, change.formula)]
     line = replace(
         change,
         name=f"{_stem(code)}_slope",
@@ -139,8 +141,11 @@ def course(session: AnnotatedSession) -> dict[str, Value]:
         k, n = (
             np.array([np.count_nonzero(one & (third == i)) for i in (0, 2)], float) for one in (hits & turns, turns)
         )
-        for name, found in (("drift", change(k, n)), ("slope", slope(hits[turns].astype(np.float64)))):
-            values |= {f"{_stem(code)}_{name}{end}": value for end, value in zip(_ENDS, found, strict=True)}
+        found = {"drift": change(k, n)}
+        if code.column in _ON_PAGE:
+            found["slope"] = slope(hits[turns].astype(np.float64))
+        for name, three in found.items():
+            values |= {f"{_stem(code)}_{name}{end}": value for end, value in zip(_ENDS, three, strict=True)}
     return {**values, **_locked_in(session)}
 
 

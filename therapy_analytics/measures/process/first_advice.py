@@ -74,7 +74,7 @@ _UNASKED = replace(
 _PAGE: dict[str, Shown] = {
     "client_turns_before_advice": OnPage("course", "Client turns before the first advice"),
     "first_advice_place": OnPage("course", "Where the first advice comes (0 start, 1 end)"),
-    "unasked_advice_rate": OnPage("therapist", "Advises unasked", "advises unasked"),
+    "unasked_advice_rate": OnPage("therapist", "Advises unasked"),
 }
 
 
