@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,10 +49,6 @@ class WordSequence:
         types = np.zeros(len(self.index), dtype=np.bool_)
         types[[self.index[word] for word in words if word in self.index]] = True
         return types[self.ids]
-
-    def types(self, test: Callable[[str], bool]) -> Marks:
-        """Return which of the different words pass a test, bool (len(index),)."""
-        return np.fromiter(map(test, self.index), np.bool_, len(self.index))
 
     def near(
         self, marks: Marks, back: int, ahead: int = -1, *, within: Ints | None = None, at: Ints | None = None

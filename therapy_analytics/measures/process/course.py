@@ -39,6 +39,8 @@ _MISLEADS = (
     "The interval speaks of these turns, taken as independent; the tagger's own error is not in it. Among so many "
     f"codes some intervals leave out 0 by chance. {PREDICTED}; {NOT_GIVEN}"
 )
+_CHECKED = ("mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
+"""Codes whose change was held against that of codes of people (docs/validity.md)."""
 _ON_PAGE = {
     "mi_question": "Asks",
     "mi_reflection": "Reflects",
@@ -67,6 +69,7 @@ def _columns_of(code: Code) -> list[Column]:
         f"undefined under {FEWEST} such turns in either",
         misleads=f"Thirds are by turns, not by time. {_MISLEADS}",
         source="This package's own; interval: Newcombe (1998), method 10",
+        evidence="weak" if code.column in _CHECKED else "untested",
         compare="part",
         page=OnPage("course", f"{label}: last third less first") if label else None,
     )
@@ -83,6 +86,7 @@ def _columns_of(code: Code) -> list[Column]:
         f"from {FEWEST_OF_SLOPE} turns on",
         misleads=f"A straight line hides a fall and rise. {_MISLEADS}",
         source="This package's own; interval: Newey & West (1987)",
+        evidence="untested",
         page=None,
     )
     return [one for main in (change, line) for one in (main, *interval_columns(main, main.formula))]

@@ -112,6 +112,7 @@ def _difference_columns(main: Column, name: str, words: str) -> list[Column]:
         "for how alike turns of a session are",
         misleads=f"{_MISLEADS}. How long an answer is may itself be an answer. Above 0 only with a lower end above 0",
         source="Greenland & Robins (1985); Sato (1989); Agresti & Caffo (2000)",
+        evidence="untested",
         core=False,
     )
     return [difference, *interval_columns(difference, difference.formula)]
