@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from therapy_analytics.measures._base import STATISTICS, wide_name
 from therapy_analytics.measures._rows import row_column
-from therapy_analytics.measures.process._profile import EXPECTED, PARTS
+from therapy_analytics.measures.process._profile import PARTS
 from therapy_analytics.measures.process._responses import codes_of
-from therapy_analytics.measures.process.behaviour_rates import code_of_measure
+from therapy_analytics.measures.process.behaviour_rates import EXPECTED, code_of_measure
 from therapy_analytics.session import ROLES
 
 ORDERED = ("part",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, matched_differences, odds_ratios, wilsons
 from therapy_analytics.measures._rates import INTERVAL
 from therapy_analytics.measures._rows import row_column
-from therapy_analytics.measures.process._counts import Floats, Ints, main_codes, replies
+from therapy_analytics.measures.process._counts import Floats, Ints, given, main_codes, replies
 from therapy_analytics.session import Role
 
 Rows = Mapping[str, NDArray[np.generic]]
@@ -157,22 +157,16 @@ def response_counts(session: AnnotatedSession) -> Floats:
     Codes that the run's coder does not give have counts of 0.
     """
     client, answer = replies(session)
-    return counts_by_length(session, *(_coded(session, role, at) for role, at in _sides(client, answer)))
+    kinds = ([(code,) for code in codes_of(role)] for role in ("client", "therapist"))
+    return counts_by_length(
+        session, *(coded(session, own, at) for own, at in zip(kinds, (client, answer), strict=True))
+    )
 
 
-def _sides(client: Ints, answer: Ints) -> tuple[tuple[Role, Ints], tuple[Role, Ints]]:
-    return ("client", client), ("therapist", answer)
-
-
-def _coded(session: AnnotatedSession, role: Role, turns: Ints) -> Floats:
-    """Return of which turns each code is known, and which have it: (n_codes, n, 2) of 0 and 1."""
-    codes = codes_of(role)
-    found = np.zeros((len(codes), len(turns), 2))
-    for row, code in zip(found, codes, strict=True):
-        if session.has(code):
-            known = ~np.isnan(session.probabilities[code][turns])
-            row[:] = np.stack([known, known & session.decided(code)[turns]], axis=1)
-    return found
+def coded(session: AnnotatedSession, kinds: Iterable[Sequence[str]], turns: Ints) -> Floats:
+    """Return of which turns each kind is known, and which have it: any of its codes; (n_kinds, n, 2) of 0 and 1."""
+    found = [given(session, codes) for codes in kinds]
+    return np.stack([np.stack([~np.isnan(likely), hits], axis=1)[turns] for likely, hits in found]).astype(np.float64)
 
 
 def response_rows(session: AnnotatedSession) -> Rows:
@@ -181,12 +175,12 @@ def response_rows(session: AnnotatedSession) -> Rows:
     There is a row for each pair of codes that the run's coder gives.
     """
     client, therapist = codes_of("client"), codes_of("therapist")
-    given = np.array([[session.has(one, other) for other in therapist] for one in client], dtype=np.bool_).ravel()
-    counts = response_counts(session).reshape(STRATA, 4, -1)[:, :, given]
-    told, answered = _correlations(client, therapist)[:, given]
+    kept = np.array([[session.has(one, other) for other in therapist] for one in client], dtype=np.bool_).ravel()
+    counts = response_counts(session).reshape(STRATA, 4, -1)[:, :, kept]
+    told, answered = _correlations(client, therapist)[:, kept]
     n, both, n_other, both_other = counts.sum(axis=0)
     effect = design_effect(n + n_other, told * answered)
-    values = _described(counts.sum(axis=0), wilsons(both, n, answered), _names(client, therapist, given))
+    values = _described(counts.sum(axis=0), wilsons(both, n, answered), _names(client, therapist, kept))
     values |= _odds(odds_ratios(both, n, both_other, n_other, effect))
     of_strata = matched_differences(counts[:, 1], counts[:, 0], counts[:, 3], counts[:, 2], effect)
     values |= dict(zip(("difference", *_ends("difference")), of_strata, strict=True))

@@ -12,13 +12,15 @@ from therapy_analytics.behaviours import Code
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Compared, Evidence, Heading, OnPage, Shown, Value
+from therapy_analytics.measures._base import Compared, Evidence, OnPage, Shown, Value
 from therapy_analytics.measures.process._counts import given, main_codes
 
 _MISLEADS = (
     "Each code is a prediction of the tagger (docs/tagger.md says how good); few turns give a wide interval; "
     "undefined where the run's coder does not give the code"
 )
+EXPECTED = "_expected"
+"""The ending of the measure that is the mean probability of a code, beside that of its rate."""
 _EVIDENCE: dict[str, Evidence] = {
     "mi_question": "supported",
     "mi_reflection": "supported",
@@ -91,12 +93,14 @@ def code_of_measure(measure: str) -> str:
     return codes.get(measure, measure.removesuffix("_rate"))
 
 
-def _shown(code: Code) -> Shown:
-    heading: Heading = "client" if code.role == "client" else "therapist"
-    return _SHOWN.get(code.column) or OnPage("review" if code.group == "risk" else heading, code.name)
+def _shown(code: Code) -> Shown | None:
+    if code.parent or code.role == "other":
+        return None
+    return _SHOWN.get(code.column) or OnPage("review" if code.group == "risk" else code.role, code.name)
 
 
-def _columns_of(code: Code) -> list[Column]:
+def rate_and_expected(code: Code) -> tuple[Column, Column]:
+    """Return what the rate of a code is, and the rate that its probabilities imply."""
     main = Column(
         name=measure_of_code(code.column),
         meaning=f"Share of {code.role} turns with the code {code.column}: {code.name}",
@@ -114,7 +118,7 @@ def _columns_of(code: Code) -> list[Column]:
     )
     expected = replace(
         main,
-        name=f"{main.name}_expected",
+        name=f"{main.name}{EXPECTED}",
         meaning=f"{main.name} as the tagger's probabilities imply it: the gap shows its own error",
         high_means="as the rate",
         formula=f"mean over {code.role} turns of the probability of {code.column}",
@@ -122,6 +126,11 @@ def _columns_of(code: Code) -> list[Column]:
         compare="no",
         page=None,
     )
+    return main, expected
+
+
+def _columns_of(code: Code) -> list[Column]:
+    main, expected = rate_and_expected(code)
     columns = rate_columns(main, counted=f"{code.role.title()} turns with {code.column}")
     kept = code.column in _CORE_COUNTS
     return [*(replace(one, core=True) if kept and one.statistic == "n" else one for one in columns), expected]
@@ -157,5 +166,5 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, Value]:
         likely, hits = given(session, (code.column,))
         among = session.spoken_by(code.role) & ~np.isnan(likely)
         values |= rate(name, hits, among, correlation=correlation_of(code.column))
-        values[f"{name}_expected"] = mean_column(likely[among])
+        values[f"{name}{EXPECTED}"] = mean_column(likely[among])
     return values

@@ -14,7 +14,7 @@ from therapy_analytics.measures._base import Evidence, Mark, OnPage, Shown, Valu
 from therapy_analytics.measures._intervals import FEWEST, design_effect, matched_differences
 from therapy_analytics.measures._rates import counted_rate, interval_columns
 from therapy_analytics.measures.process._counts import NOT_GIVEN, Bools, Floats, Ints, given, replies
-from therapy_analytics.measures.process._responses import counts_by_length
+from therapy_analytics.measures.process._responses import coded, counts_by_length
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
 _MISLEADS = (
@@ -184,7 +184,8 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
     On the variance estimator for the Mantel-Haenszel risk difference. Biometrics, 45, 1323-1324.
     """
     client, reply = replies(session)
-    after, gives = _coded(session, EVENTS, client), _coded(session, ANSWERS, reply)
+    after = coded(session, [one.codes for one in EVENTS.values()], client)
+    gives = coded(session, [one.codes for one in ANSWERS.values()], reply)
     counts = counts_by_length(session, after, gives)
     values: dict[str, Value] = {_BALANCE: _balance(session, client, reply)}
     for answer, event in PAIRS:
@@ -199,15 +200,6 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
             asked = (after[i, :, 1] > 0) & (gives[j, :, 0] > 0)
             values[f"{name}_turn"] = _in_turns(len(session), reply[asked], gives[j, asked, 1] > 0)
     return values
-
-
-def _coded(session: AnnotatedSession, kinds: dict[str, Act], turns: Ints) -> Floats:
-    """Return of which turns each kind is known, and which have it: (n_kinds, n, 2) of 0 and 1."""
-    found = []
-    for kind in kinds.values():
-        likely, hits = given(session, kind.codes)
-        found.append(np.stack([~np.isnan(likely), hits], axis=1)[turns])
-    return np.stack(found).astype(np.float64)
 
 
 def _in_turns(n: int, reply: Ints, gives: Bools) -> Floats:

@@ -88,19 +88,17 @@ def _rate(name: str, meaning: str, formula: str) -> Column:
     )
 
 
-_RATES = {
-    "danger_answered_rate": _rate(
-        "danger_answered_rate", "asks or names help", "process_risk_asked or process_risk_help"
-    ),
-    "danger_asked_rate": _rate("danger_asked_rate", "asks directly about the danger", "process_risk_asked"),
-    "danger_help_rate": _rate("danger_help_rate", "names help", "process_risk_help"),
-    "danger_passed_over_rate": _rate(
+_RATES = (
+    _rate("danger_answered_rate", "asks or names help", "process_risk_asked or process_risk_help"),
+    _rate("danger_asked_rate", "asks directly about the danger", "process_risk_asked"),
+    _rate("danger_help_rate", "names help", "process_risk_help"),
+    _rate(
         "danger_passed_over_rate",
         "passes the danger over and neither asks nor names help",
         "process_risk_passed_over and neither process_risk_asked nor process_risk_help",
     ),
-    "danger_worsened_rate": _rate("danger_worsened_rate", "makes the danger worse", "process_risk_worsened"),
-}
+    _rate("danger_worsened_rate", "makes the danger worse", "process_risk_worsened"),
+)
 _TURN = mark_column(
     _DANGER,
     "danger_turn",
@@ -146,7 +144,7 @@ _PAGE: dict[str, Shown] = {
         _DANGER,
         *_NUMBER.values(),
         *_ASIDE.values(),
-        *(column for one in _RATES.values() for column in rate_columns(one, counted="Such turns of danger")),
+        *(column for one in _RATES for column in rate_columns(one, counted="Such turns of danger")),
         _REVIEW,
         _TURN,
         _OUTCOME,
@@ -246,15 +244,9 @@ def _answers_are_given(session: AnnotatedSession) -> bool:
 
 def _answer_rates(session: AnnotatedSession, found: Bools) -> dict[str, Value]:
     asked, helped, passed, worse = found.T
-    hits = {
-        "danger_answered_rate": asked | helped,
-        "danger_asked_rate": asked,
-        "danger_help_rate": helped,
-        "danger_passed_over_rate": passed & ~(asked | helped),
-        "danger_worsened_rate": worse,
-    }
+    hits = (asked | helped, asked, helped, passed & ~(asked | helped), worse)
     n = len(found) if _answers_are_given(session) else 0
     values: dict[str, Value] = {}
-    for name, one in hits.items():
-        values |= counted_rate(name, float(np.count_nonzero(one)) if n else 0.0, float(n))
+    for column, one in zip(_RATES, hits, strict=True):
+        values |= counted_rate(column.name, float(np.count_nonzero(one)) if n else 0.0, float(n))
     return values
