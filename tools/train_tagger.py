@@ -30,7 +30,6 @@ from tagger_second import Second
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from therapy_analytics.behaviours.codebook import codebook_named
-
 from therapy_analytics.behaviours.features import N_BUCKETS
 
 VERSION = "0.3.0"

@@ -23,11 +23,8 @@ from therapy_analytics.measures.alliance._answers import (
     says_something,
 )
 
-KINDS = {
-    "withdrawal": ("process_rupture_withdrawal",),
-    "confrontation": ("process_rupture_confrontation",),
-    "rupture": ("process_rupture_withdrawal", "process_rupture_confrontation"),
-}
+MOVES_AWAY, MOVES_AGAINST = "process_rupture_withdrawal", "process_rupture_confrontation"
+RUPTURE = (MOVES_AWAY, MOVES_AGAINST)
 TAKES_UP = ("process_repair", "process_immediacy", "process_feeling_expressed")
 """Codes of the therapist's turns that take a rupture up, as far as the tagger gives them by default."""
 _SOURCE = (
@@ -35,25 +32,18 @@ _SOURCE = (
     "resolution rating system (3RS); codes of the codebook process, and no rating by that system"
 )
 _PROXY = "A prediction from words, to be read in the session, not a rating: tone, silence and politeness are not seen. "
-_MEANT = {
-    "withdrawal": "moves away from the therapist or the work",
-    "confrontation": "moves against the therapist or the work",
-    "rupture": "moves away from or against the therapist or the work",
-}
-
-
-def _kind_column(kind: str) -> Column:
-    return Column(
-        name=f"client_{kind}_rate",
-        meaning=f"Share of client turns in which the client {_MEANT[kind]}",
-        unit="proportion",
-        low=0,
-        high=1,
-        high_means="more turns with a rupture",
-        formula=f"client turns with {' or '.join(KINDS[kind])} / client turns with words that were coded",
-        misleads=f"{_PROXY}Few or none is usual; a long session has more of them without being worse",
-        source=_SOURCE,
-    )
+_MEANT = "moves away from or against the therapist or the work"
+_RUPTURES = Column(
+    name="client_rupture_rate",
+    meaning=f"Share of client turns in which the client {_MEANT} (withdrawal or confrontation)",
+    unit="proportion",
+    low=0,
+    high=1,
+    high_means="more turns with a rupture",
+    formula=f"client turns with {' or '.join(RUPTURE)} / client turns with words that were coded with both",
+    misleads=f"{_PROXY}Few or none is usual; a long session has more of them without being worse",
+    source=_SOURCE,
+)
 
 
 def _outcome(name: str, meaning: str, high_means: str, formula: str, misleads: str) -> Column:
@@ -102,9 +92,7 @@ _PASSED_BY = _outcome(
 
 
 def _rate_columns() -> list[Column]:
-    found = []
-    for kind in KINDS:
-        found += rate_columns(_kind_column(kind), counted=f"Client turns in which the client {_MEANT[kind]}")
+    found = rate_columns(_RUPTURES, counted=f"Client turns in which the client {_MEANT}")
     found += rate_columns(_taken_up(), counted="Ruptures that the therapist takes up")
     found += rate_columns(_ENDED, counted="Ruptures without another soon after")
     found += rate_columns(_PASSED_BY, counted="Ruptures that go on and are not taken up")
@@ -112,12 +100,17 @@ def _rate_columns() -> list[Column]:
     return [replace(one, core=True) if one.name in core else one for one in found]
 
 
+def _mark_of(code: str, name: str, does: str) -> Column:
+    column = mark_column(_RUPTURES, name, f"Whether the client {does} the therapist or the work in the turn")
+    return replace(column, formula=f"1 where the turn has {code}, else 0; empty for turns that were not coded with it")
+
+
 def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
     """Return the columns, which say the codes that are given by default: the codebooks are read when it is called."""
     return [
         *_rate_columns(),
-        mark_column(_kind_column("withdrawal"), "rupture_withdrawal_turn", "Whether the client moves away"),
-        mark_column(_kind_column("confrontation"), "rupture_confrontation_turn", "Whether the client moves against"),
+        _mark_of(MOVES_AWAY, "rupture_withdrawal_turn", "moves away from"),
+        _mark_of(MOVES_AGAINST, "rupture_confrontation_turn", "moves against"),
         mark_column(
             _taken_up(), "rupture_taken_up_turn", "Whether the client's rupture is taken up", empty=_NO_RUPTURE
         ),
@@ -146,8 +139,9 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
 
     Notes
     -----
-    Undefined where the coder gives no such codes, as the fast tagger. What is experimental in the codebook is left out
-    of what takes a rupture up, whatever a run asks for.
+    Undefined where the coder gives no such codes, as the fast tagger. How often the client withdraws, and how often
+    confronts, are rates of the two codes. What is experimental in the codebook is left out of what takes a rupture up,
+    whatever a run asks for.
 
     References
     ----------
@@ -156,21 +150,17 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     Eubanks, C. F., Muran, J. C., & Safran, J. D. (2015). Rupture resolution rating system (3RS): Manual. Only the
     constructs are taken from it, in other words.
     """
-    values: dict[str, Value] = {}
-    for kind, codes in KINDS.items():
-        of, hits = coded(session, *codes), any_of(session, *codes)
-        values |= rate(f"client_{kind}_rate", hits, of, correlation=correlation_of(*codes))
-    among = {kind: coded(session, *KINDS[kind]) for kind in KINDS}
-    hits = any_of(session, *KINDS["rupture"]) & among["rupture"]
-    answered, taken_up, observed, ended = _outcomes(session, hits, among["rupture"])
+    among = coded(session, *RUPTURE)
+    hits = any_of(session, *RUPTURE) & among
+    answered, taken_up, observed, ended = _outcomes(session, hits, among)
     passed_by, whole = ~taken_up & ~ended, answered & observed
     return {
-        **values,
+        **rate(_RUPTURES.name, hits, among, correlation=correlation_of(*RUPTURE)),
         **rate("rupture_taken_up_rate", taken_up, answered),
         **rate("rupture_ended_rate", ended, observed),
         **rate("rupture_passed_by_rate", passed_by, whole),
-        "rupture_withdrawal_turn": marks(among["withdrawal"], any_of(session, *KINDS["withdrawal"])),
-        "rupture_confrontation_turn": marks(among["confrontation"], any_of(session, *KINDS["confrontation"])),
+        "rupture_withdrawal_turn": marks(coded(session, MOVES_AWAY), any_of(session, MOVES_AWAY)),
+        "rupture_confrontation_turn": marks(coded(session, MOVES_AGAINST), any_of(session, MOVES_AGAINST)),
         "rupture_taken_up_turn": marks(answered, taken_up),
         "rupture_passed_by_turn": marks(whole, passed_by),
     }
