@@ -35,7 +35,6 @@ from therapy_analytics.measures._intervals import (
     odds_ratios,
     wilsons,
 )
-from therapy_analytics.measures.alliance.self_disclosure import first_person_affect
 from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
 from therapy_analytics.session import Role
 
@@ -50,8 +49,6 @@ PEOPLE = {
 }
 """Columns of AnnoMI in which people's codes stand, and what they say there; rows that were joined have several."""
 ROLES: tuple[Role, Role] = ("therapist", "client")
-SCORED = ("goal_talk_turn", "task_talk_turn", "bond_talk_turn")
-"""Columns of turns of both roles, which count where they are over 0."""
 SHORTEST, FOLDS = 10, 10
 GRID = np.arange(0.0, 0.61, 0.01)
 LEVEL, LEAST, ENOUGH = 0.95, 0.93, 30
@@ -155,15 +152,12 @@ def _recordings(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _marks(turns: pd.DataFrame) -> Iterator[tuple[str, Floats]]:
-    """Yield the columns that have nothing but 0 and 1, and those with scores of either role's turns."""
+    """Yield the columns that have nothing but 0 and 1."""
     for name in turns.columns:
         if (name.startswith(("mi_", "bolt_", "misc_")) or name.endswith("_turn")) and turns[name].dtype.kind in "iufb":
             values = turns[name].dropna().to_numpy(dtype=np.float64)
             if len(values) and np.isin(values, (0.0, 1.0)).all():
                 yield name, values
-    for name in SCORED:
-        for role, scores in turns.groupby("role")[name]:
-            yield f"{role}_{name}", np.asarray(scores.dropna() > 0, dtype=np.float64)
 
 
 def cuts(series: Series, ends: tuple[float, float, float, float] = (0, 1 / 2, 1 / 2, 1), least: int = SHORTEST) -> Cuts:
@@ -263,7 +257,7 @@ def marked(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
 
 
 def words(data: Path, corpora: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return coverage of counts of words per words of a role: pronouns, and words of feelings with I or my."""
+    """Return coverage of counts of words per words of a role: pronouns."""
     matcher, seen = Matcher(builtin_lexicons()), set()
     found: dict[str, list[Floats]] = {}
     for corpus in corpora:
@@ -286,13 +280,13 @@ def words(data: Path, corpora: Sequence[str]) -> list[tuple[str, ...]]:
 def _counted_words(session: AnnotatedSession) -> Iterator[tuple[str, Floats]]:
     """Yield counts and words of both halves of each role's turns, (2, 2), where there are enough turns."""
     pronouns = (session.count(f"pronouns.first_person_{name}") for name in ("singular", "plural"))
-    values = np.stack([session.n_words, *pronouns, first_person_affect(session.turns)]).astype(np.float64)
+    values = np.stack([session.n_words, *pronouns]).astype(np.float64)
     for role in ROLES:
         own = values[:, session.spoken_by(role)]
         half = own.shape[1] // 2
         if own.shape[1] >= SHORTEST:
             words, *counts = np.stack([own[:, :half].sum(axis=1), own[:, half:].sum(axis=1)], axis=1)
-            for name, count in zip(("singular", "plural", "affect"), counts, strict=True):
+            for name, count in zip(("singular", "plural"), counts, strict=True):
                 yield f"{role} {name}", np.stack([count, words])
 
 

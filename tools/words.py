@@ -25,7 +25,6 @@ DATA = (
     "therapy_analytics/redact/_places.py",
     "therapy_analytics/redact/_vocabulary.py",
     "therapy_analytics/behaviours/codebooks",
-    "therapy_analytics/measures/alliance/goal_task_bond.toml",
     "tests/formats",
     "tools/invented_sessions",
     "tools/process_codes/invented.jsonl",

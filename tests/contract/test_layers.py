@@ -148,13 +148,12 @@ def test_registered_names_are_what_they_were() -> None:
         "code_shares",
         "collaboration",
         "coordination",
+        "corrections",
         "course",
         "first_advice",
-        "goal_task_bond",
         "lagged_coupling",
         "lexicon_use",
         "linguistic_distance",
-        "minimal_responses",
         "panel",
         "part_of_speech_similarity",
         "push_or_ease",
@@ -173,8 +172,6 @@ def test_registered_names_are_what_they_were() -> None:
         "syntactic_alignment",
         "talk",
         "timing",
-        "togetherness",
-        "topic_continuity",
     ]
     assert PLOTS.names() == [
         "association",

@@ -273,8 +273,8 @@ def count_name(rate_name: str) -> str:
 
     Examples
     --------
-    >>> count_name("therapist_question_rate"), count_name("client_we_per_100_words")
-    ('n_therapist_question', 'n_client_we')
+    >>> count_name("therapist_question_rate"), count_name("client_sleep_per_100_words")
+    ('n_therapist_question', 'n_client_sleep')
     """
     return f"n_{rate_name.removesuffix('_rate').removesuffix('_per_100_words')}"
 
