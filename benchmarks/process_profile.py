@@ -170,15 +170,19 @@ def _rho(a: Floats, b: Floats) -> str:
 
 
 def _after_sustain(by_coder: ByCoder) -> str:
-    rows = [["codes of", "quality", "client turns", "input after", "reflection after", "input after any", "odds ratio"]]
+    rows = [["codes of", "quality", "client turns", "input after", "reflection after", "input after any", "difference"]]
     for coder, by_quality in by_coder.items():
         for quality, sessions in by_quality.items():
             table = _all_rows(sessions).set_index(["client_code", "therapist_code"]).loc["mi_sustain"]
             inputs, reflects = table.loc["mi_input"], table.loc["mi_reflection"]
-            odds = f"{inputs.odds_ratio:.1f} [{inputs.odds_ratio_lo:.1f}, {inputs.odds_ratio_hi:.1f}]"
+            more = _with_interval(inputs)
             cells = [f"{one.rate:.2f} [{one.lo:.2f}, {one.hi:.2f}]" for one in (inputs, reflects)]
-            rows.append([coder, quality, f"{inputs.n_client:.0f}", *cells, f"{inputs.base_rate:.2f}", odds])
+            rows.append([coder, quality, f"{inputs.n_client:.0f}", *cells, f"{inputs.base_rate:.2f}", more])
     return markdown(rows)
+
+
+def _with_interval(row: Any) -> str:
+    return f"{row.difference:+.2f} [{row.difference_lo:+.2f}, {row.difference_hi:+.2f}]"
 
 
 def _all_rows(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
@@ -188,20 +192,11 @@ def _all_rows(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
 
 def _pooled(sessions: Sequence[AnnotatedSession]) -> str:
     table = _all_rows(sessions)
-    table = table[(table["odds_ratio_lo"] > 1.5) | (table["odds_ratio_hi"] < 1 / 1.5)]
-    rows = [["after", "the therapist", "n", "rate", "usual", "odds ratio [95 %]"]]
-    for one in table.sort_values("odds_ratio").itertuples():
-        odds = f"{one.odds_ratio:.2f} [{one.odds_ratio_lo:.2f}, {one.odds_ratio_hi:.2f}]"
-        rows.append(
-            [
-                str(one.client_code),
-                str(one.therapist_code),
-                str(one.n_client),
-                f"{one.rate:.2f}",
-                f"{one.base_rate:.2f}",
-                odds,
-            ]
-        )
+    table = table[(table["difference_lo"] > 0.05) | (table["difference_hi"] < -0.05)]
+    rows = [["after", "the therapist", "n", "rate", "usual", "difference [95 %]"]]
+    for one in table.sort_values("difference").itertuples():
+        codes, numbers = (one.client_code, one.therapist_code), (f"{one.rate:.2f}", f"{one.base_rate:.2f}")
+        rows += [[*map(str, codes), str(one.n_client), *numbers, _with_interval(one)]]
     return markdown(rows)
 
 

@@ -29,10 +29,7 @@ from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexic
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._intervals import (
     WORD_CORRELATION,
-    Z95,
     Floats,
-    design_effect,
-    odds_ratios,
     wilsons,
 )
 from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
@@ -115,10 +112,6 @@ def main() -> None:
     print(markdown(ratios(series["mi_reflection"], series["mi_question"])))
     print("\n### Known rates: sessions that differ from the pair's rate as turns correlated by .1 make them\n")
     print(markdown(known_rates()))
-    print("\n### Odds ratios of independent turns, 40 other client turns: intervals that leave out the true one\n")
-    print(markdown(known_odds()))
-    print("\n### Odds ratios of unrelated halves: the client of one session, the therapist of another\n")
-    print(markdown(unrelated(series)))
 
 
 Series = list[tuple[str, str, Floats]]
@@ -321,95 +314,6 @@ def known_rates(draws: int = DRAWS) -> list[tuple[str, ...]]:
             cells = [_holds(rate, *wilsons(k, of, one)[1:]) for one in (0.0, 0.1)]
             rows.append((f"{rate:g}", str(n), *cells))
     return rows
-
-
-def known_odds(draws: int = DRAWS) -> list[tuple[str, ...]]:
-    """Return how often intervals of odds ratios leave out the true one, with half a case added and as they are now."""
-    random, n_other = np.random.default_rng(SEED), 40
-    rows: list[tuple[str, ...]] = [
-        ("client turns", "rate of the answer", "true odds ratio", "before", "before, defined", "now", "now, defined")
-    ]
-    for n in (1, 2, 3, 5, 8, 12, 20):
-        for rate in (0.05, 0.2, 0.5):
-            for odds in (1.0, 4.0):
-                k = random.binomial(n, odds * rate / (1 - rate + odds * rate), draws).astype(float)
-                other = random.binomial(n_other, rate, draws).astype(float)
-                table = (k, np.full(draws, float(n)), other, np.full(draws, float(n_other)))
-                cells = [
-                    cell
-                    for _, low, high in (_half_a_case(*table), odds_ratios(*table))
-                    for cell in _missed(odds, low, high)
-                ]
-                rows.append((str(n), f"{rate:g}", f"{odds:g}", *cells))
-    return rows
-
-
-def unrelated(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
-    """Return how often intervals leave out 1 where the client's and the therapist's turns are of different sessions."""
-    client, therapist = (
-        [
-            code.column
-            for book in builtin_codebooks()
-            for code in book.codes
-            if code.role == role and code.column in series
-        ]
-        for role in ("client", "therapist")
-    )
-    client, therapist = ([code for code in codes if not code.startswith("misc_")] for codes in (client, therapist))
-    sides = [_turns_of(series, codes) for codes in (client, therapist)]
-    random, found = np.random.default_rng(SEED), []
-    for corpus in sorted({group.split()[0] for group in sides[0]}):
-        groups = random.permutation(
-            sorted(group for group in sides[0].keys() & sides[1].keys() if group.startswith(corpus))
-        )
-        for one, other in zip(groups, np.roll(groups, 1), strict=True):
-            n = min(sides[0][one].shape[1], sides[1][other].shape[1])
-            found.append(_tables(sides[0][one][:, :n], sides[1][other][:, :n]))
-    k, n, other, n_other = np.concatenate(found, axis=1)
-    alike = np.outer([correlation_of(code) for code in client], [correlation_of(code) for code in therapist]).ravel()
-    effect = design_effect(n + n_other, np.tile(alike, len(found)))
-    rows: list[tuple[str, ...]] = [("interval", "leaves out 1", "of tables", "from one or two client turns")]
-    for name, (_, low, high) in {
-        "half a case added (before)": _half_a_case(k, n, other, n_other),
-        "exact": odds_ratios(k, n, other, n_other),
-        "exact, widened (now)": odds_ratios(k, n, other, n_other, effect),
-    }.items():
-        told, out = ~np.isnan(low), (low > 1) | (high < 1)
-        rows.append((name, f"{out[told].mean():.3f}", str(told.sum()), str(out[n <= 2].sum())))
-    return rows
-
-
-def _turns_of(series: Mapping[str, Series], codes: Sequence[str]) -> dict[str, Floats]:
-    """Return the turns of each recording that has all codes of the machine, (n_codes, n_turns)."""
-    each: dict[str, list[Floats]] = {}
-    for code in codes:
-        for corpus, group, given in series[code]:
-            if not corpus.endswith("people"):
-                each.setdefault(group, []).append(given)
-    return {group: np.stack(some) for group, some in each.items() if len(some) == len(codes)}
-
-
-def _tables(client: Floats, therapist: Floats) -> Floats:
-    """Return `odds_ratios`' four counts for each pair of codes, (4, n_pairs)."""
-    ones = np.ones_like(therapist)
-    counts = (client @ therapist.T, client @ ones.T, (1 - client) @ therapist.T, (1 - client) @ ones.T)
-    return np.stack([one.ravel() for one in counts])
-
-
-def _half_a_case(k: Floats, n: Floats, k_other: Floats, n_other: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return odds ratios by Haldane and Anscombe with Wald's intervals, as they were."""
-    total = k + k_other
-    told = (n > 0) & (n_other > 0) & (total > 0) & (total < n + n_other)
-    cells = np.stack([k, n - k, k_other, n_other - k_other]) + 0.5
-    log = np.where(told, np.log(cells[0] * cells[3] / (cells[1] * cells[2])), np.nan)
-    error = Z95 * np.sqrt((1 / cells).sum(axis=0))
-    return np.exp(log), np.exp(log - error), np.exp(log + error)
-
-
-def _missed(true: float, low: Floats, high: Floats) -> tuple[str, str]:
-    told = ~np.isnan(low)
-    out = (low > true) | (high < true)
-    return f"{out[told].mean():.3f}" if told.any() else "-", f"{told.mean():.0%}"
 
 
 def _holds(true: float, low: Floats, high: Floats) -> str:

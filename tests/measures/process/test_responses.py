@@ -10,24 +10,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import nchypergeom_fisher
-from statsmodels.stats.contingency_tables import StratifiedTable
 
 import therapy_analytics as ta
 from benchmarks._corpora import of_quality
 from tests.undefined import without_totals
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._intervals import matched_differences, odds_ratios, wilson, wilsons
+from therapy_analytics.measures._intervals import matched_differences, wilson, wilsons
 from therapy_analytics.measures.process._counts import replies
 from therapy_analytics.measures.process._responses import (
+    COUNTS,
     POOLED_COLUMNS,
     RESPONSE_COLUMNS,
-    Pooled,
     codes_of,
     pooled_responses,
-    pooled_rows,
-    response_counts,
     response_rows,
 )
 from therapy_analytics.measures.process.responses import responses
@@ -49,15 +45,6 @@ CODES = {
 CLIENT, THERAPIST = codes_of("client"), codes_of("therapist")
 
 
-def as_arrays(*counts: float) -> list[np.ndarray]:
-    return [np.array([float(one)]) for one in counts]
-
-
-def of_table(*counts: float) -> tuple[float, ...]:
-    """Return the odds ratio of k of n against k of n others, with its ends."""
-    return tuple(float(one[0]) for one in odds_ratios(*as_arrays(*counts)))
-
-
 def _frame(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(dict(rows)).set_index(["client_code", "therapist_code"])
 
@@ -70,7 +57,7 @@ def test_a_table_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyp
     assert one["rate"] == 0.5
     assert (one["lo"], one["hi"]) == pytest.approx(wilson(1, 2, correlation_of("mi_input")))
     assert one["base_rate"] == pytest.approx(2 / 3)
-    assert math.isnan(one["odds_ratio"])  # of three client turns nothing is said
+    assert math.isnan(one["difference"])  # of three client turns nothing is said
     assert rows.loc[("mi_sustain", "process_advice"), "n_both"] == 1
     assert {code.partition("_")[0] for code in (*CLIENT, *THERAPIST)} == {"mi", "bolt", "process"}
 
@@ -83,11 +70,11 @@ def test_pairs_of_codes_that_the_coder_does_not_give_have_no_rows(make) -> None:
 def test_undefined_where_there_is_nothing_to_compare(make) -> None:  # type: ignore[no-untyped-def]
     rows = _frame(response_rows(make(SAID, CODES)))
     assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "rate"])
-    assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "odds_ratio"])
+    assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "difference"])
     assert rows.loc[("bolt_life_event", "mi_input"), "base_rate"] == pytest.approx(2 / 3)
-    assert math.isnan(rows.loc[("mi_sustain", "mi_question"), "odds_ratio"])  # nobody ever asks
+    assert math.isnan(rows.loc[("mi_sustain", "mi_question"), "difference"])  # nobody ever asks
     empty = _frame(response_rows(make([])))
-    assert empty[["rate", "lo", "hi", "base_rate", "odds_ratio"]].isna().all(axis=None)
+    assert empty[["rate", "lo", "hi", "base_rate", "difference"]].isna().all(axis=None)
     bare = _frame(response_rows(replace(make(SAID), decisions={}, probabilities={})))
     assert len(bare) == 0
 
@@ -116,96 +103,38 @@ def test_arrays_of_intervals_are_wilsons() -> None:
     assert np.isnan([rate[4], low[4], high[4]]).all()
 
 
-def test_an_odds_ratio_turned_around_is_its_inverse() -> None:
-    one, low, high = of_table(3, 10, 2, 30)
-    other, other_low, other_high = of_table(2, 30, 3, 10)
-    assert (one * other, low * other_high, high * other_low) == pytest.approx((1, 1, 1))
+def _sessions(counts: np.ndarray) -> pd.DataFrame:
+    """Return a table of responses from counts (n_sessions, 4, n_pairs)."""
+    n_pairs = counts.shape[2]
+    codes = {"client_code": "mi_sustain", "therapist_code": [f"answer_{i}" for i in range(n_pairs)]}
+    parts = [pd.DataFrame(dict(zip(COUNTS, own, strict=True))).assign(session_id=i, **codes)
+             for i, own in enumerate(counts)]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        (0, 3, 0, 5),  # nobody answers so
-        (2, 2, 1, 30),  # two client turns
-        (1, 9, 1, 30),  # two answers
-        (5, 5, 3, 30),  # over zero: all are answered so
-        (5, 9, 0, 30),  # over zero: no other is answered so
-    ],
-)
-def test_an_odds_ratio_of_too_little_or_over_zero_is_undefined(table: tuple[int, ...]) -> None:
-    assert np.isnan(of_table(*table)).all()
-
-
-@pytest.mark.parametrize("table", [(6, 8, 4, 16), (3, 4, 9, 30), (0, 8, 12, 20), (40, 60, 30, 90)])
-def test_the_ends_are_where_half_of_the_table_and_all_beyond_have_a_fortieth(table: tuple[int, ...]) -> None:
-    k, n, k_other, n_other = table
-    _, low, high = of_table(*table)
-    for odds, tail in ((low, "upper"), (high, "lower")):
-        if odds > 0:
-            drawn = nchypergeom_fisher(n + n_other, n, k + k_other, odds)
-            beyond = drawn.sf(k) if tail == "upper" else drawn.cdf(k - 1)
-            assert beyond + drawn.pmf(k) / 2 == pytest.approx(0.025, abs=1e-6)
-    assert (low == 0) == (k == 0)
-
-
-def test_a_design_effect_widens_and_other_tables_change_no_bit() -> None:
-    _, low, high = of_table(6, 8, 4, 16)
-    _, wider_low, wider_high = (float(one[0]) for one in odds_ratios(*as_arrays(6, 8, 4, 16), 2.0))
-    assert wider_low < low < high < wider_high
-    both = odds_ratios(
-        *(np.append(one, other) for one, other in zip(as_arrays(6, 8, 4, 16), (400.0, 900, 200, 800), strict=True))
-    )
-    assert (both[1][0], both[2][0]) == (low, high)
-
-
-def test_intervals_of_odds_ratios_leave_out_the_true_one_at_most_as_often_as_they_say() -> None:
-    """Of 30 other client turns and few of the kind; before, .075 of the intervals from two turns left out 1."""
-    random = np.random.default_rng(0)
-    for n in (2, 3, 5, 10):
-        for rate in (0.05, 0.2, 0.5):
-            for odds in (1.0, 4.0):
-                k = random.binomial(n, odds * rate / (1 - rate + odds * rate), 2000).astype(float)
-                other = random.binomial(30, rate, 2000).astype(float)
-                _, low, high = odds_ratios(k, np.full(2000, float(n)), other, np.full(2000, 30.0))
-                told = ~np.isnan(low)
-                assert told.any() == (n >= 3)
-                assert not told.any() or ((low > odds) | (high < odds))[told].mean() <= 0.055
-
-
-def test_the_pooled_odds_ratio_is_that_of_mantel_and_haenszel() -> None:
-    rng = np.random.default_rng(1)
-    pooled, tables = Pooled((1, 1)), []
-    for _ in range(6):
-        counts = np.zeros((4, 1, 1))
-        n, n_other = rng.integers(1, 20, 2)
-        a, b = rng.integers(0, n + 1), rng.integers(0, n_other + 1)
-        counts[:, 0, 0] = n, a, n_other, b
-        pooled.add(counts)
-        tables.append([[a, n - a], [b, n_other - b]])
-    row = _frame(pooled_rows(pooled, ["mi_sustain"], ["mi_input"])).iloc[0]
-    theirs = StratifiedTable([np.array(table, dtype=float) for table in tables])
-    assert row["odds_ratio"] == pytest.approx(theirs.oddsratio_pooled)
-    low, high = theirs.oddsratio_pooled_confint()  # turns as independent: no shorter
-    assert row["odds_ratio_lo"] < low < row["odds_ratio"] < high < row["odds_ratio_hi"]
-    assert row["n_client"] == sum(sum(table[0]) for table in tables)
-    assert row["n_sessions"] == 6
+def test_the_pooled_difference_that_a_reader_can_count() -> None:
+    # 3 of 4 against 1 of 4, weight 2; 2 of 2 against 3 of 6, weight 3 / 2; none of 3 against none of 3, weight 3 / 2
+    counts = np.array([[4, 3, 4, 1], [2, 2, 6, 3], [3, 0, 3, 0]], dtype=float)[:, :, None]
+    row = pooled_responses(_sessions(counts)).iloc[0]
+    assert row["difference"] == pytest.approx((2 * 0.5 + 1.5 * 0.5 + 1.5 * 0) / 5)
+    assert row["difference_lo"] < 0 < row["difference"] < row["difference_hi"]
+    assert (row["n_client"], row["n_both_other"], row["n_sessions"]) == (9, 4, 3)
+    two = pooled_responses(_sessions(counts[:2])).iloc[0]
+    assert two["difference"] == pytest.approx(0.5)
+    assert math.isnan(two["difference_lo"])  # two sessions tell nothing of others
 
 
 @pytest.mark.parametrize("n_sessions", [5, 12])
 def test_pooled_intervals_hold_over_sessions_that_differ(n_sessions: int) -> None:
-    """Each cell is a draw of its own: sessions differ in both rates, and the answer does not depend on the client."""
-    random, held, rates = np.random.default_rng(2), [], []
-    for _ in range(15):
-        pooled = Pooled((len(CLIENT), len(THERAPIST)))
-        for _ in range(n_sessions):
-            rate = random.beta(3, 6, pooled.shape)
-            n, other = random.integers(5, 15, (2, *rate.shape))
-            pooled.add(np.stack([n, random.binomial(n, rate), other, random.binomial(other, rate)]).astype(float))
-        rows = _frame(pooled_rows(pooled, CLIENT, THERAPIST))
-        held.append((rows["odds_ratio_lo"] <= 1) & (rows["odds_ratio_hi"] >= 1))
-        rates.append((rows["lo"] <= 1 / 3) & (rows["hi"] >= 1 / 3))
-    assert 0.925 <= np.mean(held) <= 0.99
-    assert 0.925 <= np.mean(rates) <= 0.99
+    """Each pair is a draw of its own: sessions differ in both rates, and the answer does not depend on the client."""
+    random = np.random.default_rng(2)
+    rate = random.beta(3, 6, (n_sessions, 3_000))
+    n, other = random.integers(5, 15, (2, *rate.shape))
+    counts = np.stack([n, random.binomial(n, rate), other, random.binomial(other, rate)], axis=1)
+    rows = pooled_responses(_sessions(counts.astype(float)))
+    held = (rows["difference_lo"] <= 0) & (rows["difference_hi"] >= 0)
+    assert 0.925 <= held.mean() <= 0.99
+    assert 0.925 <= ((rows["lo"] <= 1 / 3) & (rows["hi"] >= 1 / 3)).mean() <= 0.99
 
 
 def test_the_pooled_rows_of_one_session_are_its_own(make) -> None:  # type: ignore[no-untyped-def]
@@ -213,7 +142,7 @@ def test_the_pooled_rows_of_one_session_are_its_own(make) -> None:  # type: igno
     own = _frame(response_rows(session))
     rows = pooled_responses(own.reset_index()).set_index(own.index.names)
     pd.testing.assert_frame_equal(own[["rate", "lo", "hi", "base_rate"]], rows[["rate", "lo", "hi", "base_rate"]])
-    assert rows["odds_ratio_lo"].isna().all()
+    assert rows["difference_lo"].isna().all()
 
 
 def test_pooled_rows_are_the_sums_of_the_sessions(samples: Path, tmp_path: Path) -> None:
@@ -354,10 +283,8 @@ def _human(session: Session, make_empty: AnnotatedSession) -> AnnotatedSession:
 def test_human_coders_saw_input_after_sustain_talk_in_poor_sessions(corpora: Path, make) -> None:  # type: ignore[no-untyped-def]
     rates = {}
     for quality, sessions in of_quality(corpora, "annomi").items():
-        pooled = Pooled((len(CLIENT), len(THERAPIST)))
-        for session in sessions:
-            pooled.add(response_counts(_human(session, make([]))).sum(axis=0))
-        rates[quality] = _frame(pooled_rows(pooled, CLIENT, THERAPIST)).loc["mi_sustain", "rate"]
+        rows = [pd.DataFrame(dict(response_rows(_human(session, make([]))))) for session in sessions]
+        rates[quality] = _frame(pooled_responses(pd.concat(rows))).loc["mi_sustain", "rate"]
     assert rates["high"]["mi_input"] == pytest.approx(0.07, abs=0.02)
     assert rates["low"]["mi_input"] == pytest.approx(0.54, abs=0.06)
     assert rates["high"]["mi_reflection"] == pytest.approx(0.37, abs=0.06)

@@ -1,9 +1,9 @@
-"""What the therapist does next after each thing that the client does, as rows: two codes, counts, rate, odds ratio."""
+"""What the therapist does next after each thing that the client does, as rows: two codes, counts, rate, difference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,8 @@ from scipy.special import stdtrit
 
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, matched_differences, odds_ratios, wilsons
+from therapy_analytics.measures import Column
+from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, matched_differences, wilsons
 from therapy_analytics.measures._rates import INTERVAL
 from therapy_analytics.measures._rows import row_column
 from therapy_analytics.measures.process._counts import Floats, Ints, given, main_codes, replies
@@ -20,7 +21,7 @@ from therapy_analytics.session import Role
 
 Rows = Mapping[str, NDArray[np.generic]]
 FEWEST_SESSIONS = 3
-"""Sessions with something to compare under which the pooled odds ratio has no interval."""
+"""Sessions with something to compare under which the pooled difference has no interval."""
 _RATE = row_column("rate", "How often the therapist's answer has therapist_code after client_code: n_both / n_client")
 _RATE = replace(_RATE, unit="proportion", low=0, high=1, misleads="Codes are predictions; few turns, wide interval")
 _LOW = replace(
@@ -48,33 +49,12 @@ _NAMES = (
     row_column("client_code", "What the client does in the turn, as the codes of turns.csv are called"),
     row_column("therapist_code", "What the therapist does in the answer, as the codes of turns.csv are called"),
 )
-_ODDS = replace(
-    row_column("odds_ratio", "Odds of therapist_code after client_code against its odds after other client turns"),
-    unit="ratio",
-    low=0,
-    formula=f"n_both (n_client_other - n_both_other) / ((n_client - n_both) n_both_other); empty over zero, and with "
-    f"fewer than {FEWEST} client turns or answers of either kind. Interval: exact with mid-p, widened for how alike "
-    "turns of a session are",
-    misleads="Over a handful of turns the interval is wide",
-    source="Cornfield (1956); Agresti (2013)",
-)
-_POOLED_ODDS = replace(
-    _ODDS,
-    meaning="Odds of therapist_code after client_code against its odds after other client turns of the same session",
-    formula="Mantel and Haenszel's, a stratum a session; empty where no session has anything to compare",
-    misleads="The interval is one over sessions, with Student's t: empty where fewer than three tell anything",
-    source="Mantel & Haenszel (1959); interval: Liang (1985)",
-)
 
 
 def _ends(name: str) -> tuple[str, str]:
     return f"{name}_lo", f"{name}_hi"
 
 
-_EDGES = tuple(
-    replace(_ODDS, name=name, meaning=f"{word} end of the 95% interval of odds_ratio")
-    for name, word in zip(_ends("odds_ratio"), ("Lower", "Upper"), strict=True)
-)
 _DIFFERENCE = replace(
     _RATE,
     name="difference",
@@ -88,21 +68,35 @@ _DIFFERENCE = replace(
     "interval is wide",
     source="Greenland & Robins (1985); Sato (1989); Agresti & Caffo (2000)",
 )
-_DIFFERENCE_EDGES = tuple(
-    replace(_DIFFERENCE, name=name, meaning=f"{word} end of the 95% interval of difference")
-    for name, word in zip(_ends("difference"), ("Lower", "Upper"), strict=True)
+_POOLED_DIFFERENCE = replace(
+    _DIFFERENCE,
+    meaning="How much oftener the answer has therapist_code after client_code than after other client turns of the "
+    "same session",
+    formula="Mantel and Haenszel's difference of the two rates, a stratum a session; empty where fewer than "
+    f"{FEWEST} client turns or answers of either kind are there in all. Interval: over sessions, with Student's t, and "
+    "no shorter than that of turns",
+    misleads="Lengths of turns are not matched; the interval is empty where fewer than three sessions tell anything",
+    source="Greenland & Robins (1985); Sato (1989); interval over sessions: Liang & Zeger (1986)",
 )
-RESPONSE_COLUMNS = (
-    row_column("session_id", "The session"), *_NAMES, *_COUNTS, _ODDS, *_EDGES, _DIFFERENCE, *_DIFFERENCE_EDGES
-)  # fmt: skip
+
+
+def _with_ends(column: Column) -> tuple[Column, ...]:
+    """Return the column of a difference and those of the ends of its interval."""
+    words = zip(_ends(column.name), ("Lower", "Upper"), strict=True)
+    edges = (
+        replace(column, name=name, meaning=f"{word} end of the 95% interval of difference") for name, word in words
+    )
+    return column, *edges
+
+
+RESPONSE_COLUMNS = (row_column("session_id", "The session"), *_NAMES, *_COUNTS, *_with_ends(_DIFFERENCE))
 POOLED_COLUMNS = (
     *_NAMES,
     row_column(
         "n_sessions", "Sessions of the run with a client turn with client_code that is answered", "count", low=0
     ),
     *_COUNTS,
-    _POOLED_ODDS,
-    *(replace(_POOLED_ODDS, name=edge.name, meaning=edge.meaning) for edge in _EDGES),
+    *_with_ends(_POOLED_DIFFERENCE),
 )
 
 
@@ -178,12 +172,10 @@ def response_rows(session: AnnotatedSession) -> Rows:
     kept = np.array([[session.has(one, other) for other in therapist] for one in client], dtype=np.bool_).ravel()
     counts = response_counts(session).reshape(STRATA, 4, -1)[:, :, kept]
     told, answered = _correlations(client, therapist)[:, kept]
-    n, both, n_other, both_other = counts.sum(axis=0)
+    n, both, n_other, _ = counts.sum(axis=0)
     effect = design_effect(n + n_other, told * answered)
     values = _described(counts.sum(axis=0), wilsons(both, n, answered), _names(client, therapist, kept))
-    values |= _odds(odds_ratios(both, n, both_other, n_other, effect))
-    of_strata = matched_differences(counts[:, 1], counts[:, 0], counts[:, 3], counts[:, 2], effect)
-    values |= dict(zip(("difference", *_ends("difference")), of_strata, strict=True))
+    values |= _differences(matched_differences(counts[:, 1], counts[:, 0], counts[:, 3], counts[:, 2], effect))
     values["session_id"] = np.repeat(np.array([session.session.id], dtype=object), len(n))
     return {column.name: values[column.name] for column in RESPONSE_COLUMNS}
 
@@ -202,43 +194,6 @@ def _correlations(client: Sequence[str], therapist: Sequence[str]) -> Floats:
     return np.stack([np.repeat(told, len(therapist)), np.tile(answered, len(client))])
 
 
-@dataclass(slots=True)
-class Pooled:
-    """Sums over sessions, a cell for each client and therapist code: all that is kept of them.
-
-    Attributes
-    ----------
-    shape : (int, int)
-        n_client_codes, n_therapist_codes.
-    counts : float64 array (4, n_client_codes, n_therapist_codes)
-        As `response_counts`, added up.
-    n_sessions : float64 array (n_client_codes, n_therapist_codes)
-        Sessions with the client code.
-    squares : float64 array (3, n_client_codes, n_therapist_codes)
-        Sums over sessions of the squares and the product of ``n_both`` and ``n_client``.
-    strata : float64 array (9, n_client_codes, n_therapist_codes)
-        Sums over sessions of Mantel and Haenszel's R and S, of their squares and product, of sessions with either, and
-        of PR, PS + QR and QS of Robins and others (1986).
-    """
-
-    shape: tuple[int, int]
-    counts: Floats = field(init=False)
-    n_sessions: Floats = field(init=False)
-    squares: Floats = field(init=False)
-    strata: Floats = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.counts, self.squares, self.strata = (np.zeros((n, *self.shape)) for n in (4, 3, 9))
-        self.n_sessions = np.zeros(self.shape)
-
-    def add(self, counts: Floats) -> None:
-        """Add the counts of one session, (4, *shape); one at a time, so that sums do not depend on batches."""
-        self.counts += counts
-        self.n_sessions += counts[0] > 0
-        self.squares += _squares(counts[1], counts[0])
-        self.strata += _stratum(counts)
-
-
 COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
 
 
@@ -253,87 +208,57 @@ def pooled_responses(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The counts added up; rates with intervals over sessions; the odds ratio of Mantel and Haenszel, a stratum a
+        The counts added up; rates with intervals over sessions; the difference of Mantel and Haenszel, a stratum a
         session. Columns as `POOLED_COLUMNS`.
-    """
-    client, therapist = (
-        list(dict.fromkeys(code for code in (*codes_of(role), *table[name].astype(str)) if code in set(table[name])))
-        for role, name in _SIDES
-    )
-    at = (
-        [client.index(str(code)) for code in table["client_code"]],
-        [therapist.index(str(code)) for code in table["therapist_code"]],
-    )
-    session, _ = pd.factorize(table["session_id"])
-    counts = np.zeros((int(session.max(initial=-1)) + 1, len(COUNTS), len(client), len(therapist)))
-    counts[session, :, at[0], at[1]] = table[list(COUNTS)].to_numpy(dtype=np.float64)
-    pooled = Pooled((len(client), len(therapist)))
-    for one in counts:
-        pooled.add(one)
-    return pd.DataFrame(dict(pooled_rows(pooled, client, therapist)))
-
-
-_SIDES: tuple[tuple[Role, str], ...] = (("client", "client_code"), ("therapist", "therapist_code"))
-
-
-def _stratum(counts: Floats) -> Floats:
-    """Return what a session adds to the odds ratio of Mantel and Haenszel and its variance."""
-    n, a, n_other, b = counts
-    total = np.maximum(n + n_other, 1)
-    c, d = n - a, n_other - b
-    r, s = a * d / total, b * c / total
-    p, q = (a + d) / total, (b + c) / total
-    return np.stack([r, s, *_squares(r, s), (r > 0) | (s > 0), p * r, p * s + q * r, q * s])
-
-
-def _squares(one: Floats, other: Floats) -> Floats:
-    return np.stack([one * one, one * other, other * other])
-
-
-def pooled_rows(pooled: Pooled, client: Sequence[str], therapist: Sequence[str]) -> Rows:
-    """Return the rows of all sessions together as columns of one length, by the names of `POOLED_COLUMNS`.
 
     References
     ----------
-    Mantel, N., & Haenszel, W. (1959). Journal of the National Cancer Institute, 22, 719-748. Liang, K.-Y. (1985). Odds
-    ratio inference with dependent data. Biometrika, 72, 678-682. Robins, J., Breslow, N., & Greenland, S. (1986).
-    Estimators of the Mantel-Haenszel variance. Biometrics, 42, 311-323. Korn, E. L., & Graubard, B. I. (1998).
-    Confidence intervals for proportions with small expected number of positive counts. Survey Methodology, 24, 193-201.
+    Greenland, S., & Robins, J. M. (1985). Biometrics, 41, 55-68. Liang, K.-Y., & Zeger, S. L. (1986). Longitudinal data
+    analysis using generalized linear models. Biometrika, 73, 13-22. Korn, E. L., & Graubard, B. I. (1998). Confidence
+    intervals for proportions with small expected number of positive counts. Survey Methodology, 24, 193-201.
     """
-    counts, odds = pooled.counts.reshape(4, -1), _mantel_haenszel(pooled.strata.reshape(9, -1))
-    rates = _pooled_rates(pooled, _correlations(client, therapist)[1])
-    values = _described(counts, rates, _names(client, therapist)) | _odds(odds)
-    values["n_sessions"] = pooled.n_sessions.ravel().astype(np.int64)
-    return {column.name: values[column.name] for column in POOLED_COLUMNS}
+    pair, pairs = pd.factorize(pd.MultiIndex.from_frame(table[["client_code", "therapist_code"]].astype(str)))
+    session, _ = pd.factorize(table["session_id"])
+    counts = np.zeros((int(session.max(initial=-1)) + 1, len(COUNTS), len(pairs)))
+    counts[session, :, pair] = table[list(COUNTS)].to_numpy(dtype=np.float64)
+    client, therapist = (pairs.get_level_values(side).to_numpy(dtype=object) for side in (0, 1))
+    told, answered = (np.array([correlation_of(code) for code in codes]) for codes in (client, therapist))
+    values = _described(counts.sum(axis=0), _pooled_rates(counts, answered), (client, therapist))
+    values |= _differences(_pooled_differences(counts, told * answered))
+    values["n_sessions"] = (counts[:, 0] > 0).sum(axis=0)
+    return pd.DataFrame({column.name: values[column.name] for column in POOLED_COLUMNS})
 
 
-def _mantel_haenszel(strata: Floats) -> tuple[Floats, Floats, Floats]:
-    r, s, rr, rs, ss, n, pr, mixed, qs = strata
-    told = (r > 0) & (s > 0)
+def _pooled_differences(counts: Floats, alike: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return Mantel and Haenszel's differences, a stratum a session, of counts (n_sessions, 4, n_pairs)."""
+    n, both, n_other, both_other = counts.swapaxes(0, 1)
+    weight = n * n_other / np.maximum(n + n_other, 1)
+    effect = (design_effect(n + n_other, alike) * weight).sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-9)
+    value, *ends = matched_differences(both, n, both_other, n_other, np.maximum(effect, 1.0))
+    told = (weight > 0).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        odds = np.where(told, r / s, np.nan)
-        between = n / (n - 1) * np.maximum(rr - 2 * odds * rs + odds**2 * ss, 0) / r**2
-        of_turns = pr / (2 * r**2) + mixed / (2 * r * s) + qs / (2 * s**2)
+        off = np.where(weight > 0, weight * (both / n - both_other / n_other - value), 0.0)
+        between = told / (told - 1) * (off**2).sum(axis=0) / weight.sum(axis=0) ** 2
     # Sessions that happen to be alike are not taken for surer than their turns
-    reach = np.where(n >= FEWEST_SESSIONS, np.fmax(_t(n) * np.sqrt(between), Z95 * np.sqrt(of_turns)), np.nan)
-    return odds, odds * np.exp(-reach), odds * np.exp(reach)
+    reach = np.where(told >= FEWEST_SESSIONS, _t(told) * np.sqrt(between), np.nan)
+    low, high = np.minimum(value - reach, ends[0] + 0 * reach), np.maximum(value + reach, ends[1] + 0 * reach)
+    return value, low.clip(-1, 1), high.clip(-1, 1)
 
 
-def _pooled_rates(pooled: Pooled, alike: Floats) -> tuple[Floats, Floats, Floats]:
+def _pooled_rates(counts: Floats, alike: Floats) -> tuple[Floats, Floats, Floats]:
     """Return rates over all sessions with intervals over as many turns as tell as much as the sessions do."""
-    n, both = pooled.counts.reshape(4, -1)[:2]
-    sessions = pooled.n_sessions.ravel()
-    kk, kn, nn = pooled.squares.reshape(3, -1)
+    turns, hits = counts[:, 0], counts[:, 1]
+    n, both, sessions = turns.sum(axis=0), hits.sum(axis=0), (turns > 0).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = both / n
-        spread = sessions / (sessions - 1) * np.maximum(kk - 2 * rate * kn + rate**2 * nn, 0) / n**2
+        spread = sessions / (sessions - 1) * ((hits - rate * turns) ** 2).sum(axis=0) / n**2
         effect = np.fmax(n * spread / (rate * (1 - rate)), 1.0) * (_t(sessions) / Z95) ** 2
     # Of one session they are the session's own
     correlation = np.where(sessions > 1, (effect - 1) / np.maximum(n - 1, 1), alike)
     return wilsons(both, n, correlation)
 
 
-def _t(n: Floats) -> Floats:
+def _t(n: Floats | Ints) -> Floats:
     """Return the quantile of Student's t for intervals over n sessions."""
     return np.asarray(stdtrit(np.maximum(n - 1, 1), 0.975))
 
@@ -356,5 +281,5 @@ def _described(
     }
 
 
-def _odds(found: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
-    return dict(zip(("odds_ratio", *_ends("odds_ratio")), found, strict=True))
+def _differences(found: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
+    return dict(zip(("difference", *_ends("difference")), found, strict=True))
