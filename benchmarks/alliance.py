@@ -27,8 +27,8 @@ from therapy_analytics.language import AnnotatedSession, Batch, annotate, builti
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures._base import all_columns
-from therapy_analytics.measures.alliance.corrections import corrections
 from therapy_analytics.measures.alliance.ruptures import ruptures
+from therapy_analytics.measures.process.responses import responses
 from therapy_analytics.session import ROLES, Role, Session, Turn
 
 OUTCOMES = ("confidence", "readiness", "importance")
@@ -36,6 +36,7 @@ BESIDE = ("_lo", "_hi", "_p", "_z", "_null")
 COUNTS = ("n_", "out_of_")
 FEWEST, SEED = 8, 0
 READ = Path(__file__).resolve().parents[1] / "tools" / "process_codes"
+_CORRECTED = ("repair_after_correction", "persisting_after_correction")
 _FINDERS = {
     "affirmation (AF)": ({"AF"}, ("affirmation",), ("bolt_reflections_on_strengths", "miti_affirm")),
     "autonomy or permission (EC, ADP)": (
@@ -170,7 +171,8 @@ def _read(folder: Path) -> dict[str, pd.Series]:
     for session in _coded(folder):
         about = session.session.metadata
         of = totals[about.get("mi_quality") or about["quality"]]
-        for name, value in {**ruptures(session), **corrections(session)}.items():
+        answers = {name: value for name, value in responses(session).items() if name.endswith(_CORRECTED)}
+        for name, value in (ruptures(session) | answers).items():
             if name.startswith(COUNTS):
                 of[name] += float(np.nan_to_num(value))
     names = [name.removeprefix("n_") for name in totals["high"] if name.startswith("n_")]

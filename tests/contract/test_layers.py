@@ -148,7 +148,6 @@ def test_registered_names_are_what_they_were() -> None:
         "code_shares",
         "collaboration",
         "coordination",
-        "corrections",
         "course",
         "first_advice",
         "lagged_coupling",

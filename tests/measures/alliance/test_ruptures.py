@@ -1,4 +1,4 @@
-"""Ruptures and corrections: sessions that a reader can count, and the codes that were read."""
+"""Ruptures: sessions that a reader can count, and the codes that were read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.alliance import _answers
 from therapy_analytics.measures.alliance._answers import any_in, coded, given_by_default, next_turns, placed
-from therapy_analytics.measures.alliance.corrections import corrections
 from therapy_analytics.measures.alliance.ruptures import TAKES_UP, ruptures
 from therapy_analytics.session import ROLES
 
@@ -118,20 +117,9 @@ def test_turns_that_only_say_mm_hmm_are_passed_over(make) -> None:  # type: igno
     assert values["rupture_ended_rate"] == 0
 
 
-def test_corrections_are_repaired_or_persisted_over(talk) -> None:  # type: ignore[no-untyped-def]
-    codes = {"process_corrects": [1, 7, 11], "process_repair": [2], "process_persists": [8]}
-    values = corrections(talk(codes))
-    # 1: repaired at 2, and 8 is the fourth turn after it; 7: persisted over at 8; 11: the session ends
-    assert values["correction_repaired_rate"] == pytest.approx(1 / 2)
-    assert values["correction_persists_rate"] == pytest.approx(1 / 2)
-    assert np.flatnonzero(np.asarray(values["correction_persists_turn"]) == 1).tolist() == [7]
-    assert np.flatnonzero(~np.isnan(np.asarray(values["correction_persists_turn"]))).tolist() == [1, 7]
-
-
-@pytest.mark.parametrize("compute", [ruptures, corrections])
-def test_undefined_without_the_codes_or_the_turns(make, talk, compute) -> None:  # type: ignore[no-untyped-def]
+def test_undefined_without_the_codes_or_the_turns(make, talk) -> None:  # type: ignore[no-untyped-def]
     for session in (make([("T", "Hello"), ("C", "You do not listen.")]), talk({}, ()), talk({}, ("T", "T"))):
-        for name, value in without_totals(compute(session)).items():
+        for name, value in without_totals(ruptures(session)).items():
             assert np.isnan(np.asarray(value, dtype=float)).all(), name
 
 
@@ -159,7 +147,7 @@ def test_experimental_codes_take_nothing_up(talk, monkeypatch: pytest.MonkeyPatc
 
 
 def test_on_the_invented_excerpts(root: Path, make) -> None:  # type: ignore[no-untyped-def]
-    """Whoever wrote them repairs more often than in life, and has clients correct what is wrong."""
+    """Whoever wrote them repairs more often than in life."""
     path = root / "tools" / "process_codes" / "invented.jsonl"
     if not path.is_file():
         pytest.skip("only a checkout has tools/")
@@ -171,10 +159,9 @@ def test_on_the_invented_excerpts(root: Path, make) -> None:  # type: ignore[no-
             for code in turn["codes"]:
                 codes.setdefault(f"process_{code.removesuffix('?')}", []).append(place)
         session = with_process(make([("TC"[turn["role"] == "client"], turn["text"]) for turn in turns]), codes)
-        for name, value in {**ruptures(session), **corrections(session)}.items():
+        for name, value in ruptures(session).items():
             if name.startswith(("n_", "out_of_")):
                 totals[name] = totals.get(name, 0.0) + float(np.nan_to_num(value))
     share = {name[2:]: totals[name] / totals[f"out_of_{name[2:]}"] for name in totals if name.startswith("n_")}
     assert 0.02 < share["client_rupture"] < 0.15
     assert share["rupture_taken_up"] > 0.4 > share["rupture_passed_by"]
-    assert share["correction_repaired"] > 0.2 < share["correction_persists"]

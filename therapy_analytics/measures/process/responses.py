@@ -156,6 +156,8 @@ _PAGE: dict[str, Shown] = {
     "going_along_after_claim_rate": OnPage("together", "Goes along right after an untested claim"),
     "challenge_after_claim_rate": OnPage("together", "Challenges right after an untested claim"),
     "repair_after_rupture_rate": OnPage("together", "Repairs right after a rupture"),
+    "repair_after_correction_rate": OnPage("review", "Corrections put right at once"),
+    "persisting_after_correction_rate": OnPage("review", "Corrections not heeded"),
     "advice_after_feeling_turn": Mark("Advice right after a negative feeling"),
     "input_after_sustain_turn": Mark("Advice or information after sustain talk"),
 }
