@@ -171,8 +171,8 @@ def _read(folder: Path) -> dict[str, pd.Series]:
     for session in _coded(folder):
         about = session.session.metadata
         of = totals[about.get("mi_quality") or about["quality"]]
-        answers = {name: value for name, value in responses(session).items() if name.endswith(_CORRECTED)}
-        for name, value in (ruptures(session) | answers).items():
+        answers = {name: one for name, one in responses(session).items() if name.endswith(_CORRECTED)}
+        for name, value in {**ruptures(session), **answers}.items():
             if name.startswith(COUNTS):
                 of[name] += float(np.nan_to_num(value))
     names = [name.removeprefix("n_") for name in totals["high"] if name.startswith("n_")]

@@ -174,7 +174,7 @@ def _layout(board: Board, cells: _ResponseCells, top: float) -> _ResponseLayout:
     tall = max(length(one.name) for one in cells.therapist) + 1
     font = min(board.font, top / (tall + 1.5 * n_rows))
     foot = top - tall * font
-    counts = (len(f"{cells.n.max():,.0f}") * ADVANCE + 1.2) * font
+    counts = (len(f"{max(cells.n.max(), cells.any_n.max()):,.0f}") * ADVANCE + 1.2) * font
     names = min(max(length(one.name) for one in (*cells.client, ANY)) * font, 0.3 * board.width)
     left = names + counts + 0.6 * font
     width = min((board.width - left) / len(cells.therapist), 60.0)
