@@ -1,13 +1,19 @@
 """What the alliance proxies are worth: ``python -m benchmarks.alliance --data DATA`` prints Markdown tables.
 
-``DATA`` holds the corpora ``annomi``, ``hlqc`` and ``mibot``. Of each proxy: how well it tells sessions of high from
-those of low quality (AUC with its interval, one session a recording); and its rank correlation with the change of
-clients' confidence, readiness and importance a week after the session, with intervals, corrected for multiple tests.
+``DATA`` holds the corpora ``annomi``, ``hlqc``, ``mibot`` and ``misc_gold``. Of each proxy: how well it tells sessions
+of high from those of low quality (AUC with its interval, one session a recording); and its rank correlation with the
+change of clients' confidence, readiness and importance a week after the session, with intervals, corrected for multiple
+tests. Then how well phrases and codes find what people coded by MISC; and what becomes of ruptures and corrections that
+were read in sessions (``tools/process_codes``), by quality.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +22,30 @@ from scipy import stats
 
 import therapy_analytics as ta
 from benchmarks._markdown import markdown
-from therapy_analytics.language import builtin_lexicons
+from therapy_analytics.behaviours import builtin_codebooks, load_accurate
+from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.alliance.ruptures import ruptures
+from therapy_analytics.measures.process.responses import responses
+from therapy_analytics.session import ROLES, Role, Session, Turn
 
 OUTCOMES = ("confidence", "readiness", "importance")
 BESIDE = ("_lo", "_hi", "_p", "_z", "_null")
+COUNTS = ("n_", "out_of_")
 FEWEST, SEED = 8, 0
+READ = Path(__file__).resolve().parents[1] / "tools" / "process_codes"
+_CORRECTED = ("repair_after_correction", "persisting_after_correction")
+_FINDERS = {
+    "affirmation (AF)": ({"AF"}, ("affirmation",), ("bolt_reflections_on_strengths", "miti_affirm")),
+    "autonomy or permission (EC, ADP)": (
+        {"EC", "ADP"},
+        ("autonomy", "permission"),
+        ("miti_emphasise_autonomy", "miti_seek_collaboration"),
+    ),
+}
+"""Labels of MISC, the phrases that look for the same, and the codes that come near to it."""
 
 
 def main() -> None:
@@ -35,18 +59,24 @@ def main() -> None:
     table, n = _outcomes(data / "mibot", proxies)
     print(f"\n### Change a week later, {n} sessions: Spearman's rho [95 % interval]\n")
     print(_markdown(table))
+    print("\n### Turns with what people coded by MISC\n")
+    print(markdown([["what", "turns", "found by", "found", "right", "F1"], *_found(data / "misc_gold")]))
+    print("\n### Ruptures and corrections that were read\n")
+    read = {name: _read(data / name) for name in ("annomi", "hlqc")}
+    columns = {f"{name}, {quality}": own for name, both in read.items() for quality, own in both.items()}
+    print(_markdown(pd.DataFrame(columns)))
 
 
 def _proxies() -> list[str]:
     """Return the session columns of the alliance measures that are values, not intervals or counts."""
     columns = [one for measure, one in all_columns(builtin_lexicons()) if measure.family == "alliance"]
     names = [one.name for one in columns if one.level == "session"]
-    return [name for name in names if not name.endswith(BESIDE) and not name.startswith("n_")]
+    return [name for name in names if not name.endswith(BESIDE) and not name.startswith(COUNTS)]
 
 
 def _sessions(folder: Path) -> pd.DataFrame:
     found = [session for reading in ta.read_files([folder]) for session in reading.sessions]
-    return ta.analyze(found, tagger=ta.TaggerOptions(kind="fast")).sessions
+    return ta.wide(ta.analyze(found, measures="all", tagger=ta.TaggerOptions(kind="fast")))
 
 
 def _quality(folder: Path, proxies: list[str]) -> pd.Series:
@@ -98,6 +128,82 @@ def _rho(a: pd.Series, b: pd.Series) -> tuple[float, float, float, float]:
     # Fisher's transformation, with the standard error of rank correlations (Bonett & Wright 2000).
     z, se = np.arctanh(found.statistic), np.sqrt((1 + found.statistic**2 / 2) / (n - 3))
     return float(found.statistic), float(np.tanh(z - 1.96 * se)), float(np.tanh(z + 1.96 * se)), float(found.pvalue)
+
+
+def _found(folder: Path) -> list[list[str]]:
+    """Return how well phrases and codes find turns with labels of MISC: a row a label and way of finding it."""
+    units = pd.concat([pd.read_csv(folder / f"{name}.csv").assign(corpus=name) for name in ("hlqc", "mibot")])
+    sessions, labels = [], []
+    for name, one in units.groupby(["corpus", "conv_id"], sort=False):
+        turns = [part for _, part in one.groupby("conv_vol_idx", sort=False)]
+        labels += [set(part["t2_label_GT"].astype(str)) for part in turns]
+        sessions.append(_session("/".join(map(str, name)), turns))
+    batch = annotate(sessions, Matcher(builtin_lexicons()))
+    codes = load_accurate(all_codes=True).predict(batch)
+    own, decisions = batch.turns.roles == ROLES.index("therapist"), codes.by_name(codes.decision)
+    rows = []
+    for what, (wanted, phrases, names) in _FINDERS.items():
+        true = own & np.array([bool(one & wanted) for one in labels])
+        ways = {"phrases": [_hits(batch, one) for one in phrases], "codes": [decisions[one] for one in names]}
+        for way, hits in ways.items():
+            found = own & np.any(hits, axis=0)
+            right = int((found & true).sum())
+            f1 = 2 * right / (found.sum() + true.sum())
+            rows.append([what, str(true.sum()), way, str(found.sum()), str(right), f"{f1:.2f}"])
+    return rows
+
+
+def _hits(batch: Batch, phrases: str) -> np.ndarray:
+    return np.concatenate([turns_with(one, f"alliance.{phrases}", "therapist") for one in batch])
+
+
+def _session(name: str, turns: list[pd.DataFrame]) -> Session:
+    made = []
+    for i, part in enumerate(turns):
+        role: Role = "therapist" if part["speaker"].iloc[0].startswith("couns") else "client"
+        made.append(Turn(index=i, speaker=role, role=role, text=" ".join(map(str, part["utt_text"])), first_row=i + 1))
+    return Session(id=name, source_file="misc_gold", turns=tuple(made))
+
+
+def _read(folder: Path) -> dict[str, pd.Series]:
+    """Return how many of how many, in sessions of either quality, by the codes that were read in them."""
+    totals: dict[str, defaultdict[str, float]] = {one: defaultdict(float) for one in ("high", "low")}
+    for session in _coded(folder):
+        about = session.session.metadata
+        of = totals[about.get("mi_quality") or about["quality"]]
+        answers = {name: one for name, one in responses(session).items() if name.endswith(_CORRECTED)}
+        for name, value in {**ruptures(session), **answers}.items():
+            if name.startswith(COUNTS):
+                of[name] += float(np.nan_to_num(value))
+    names = [name.removeprefix("n_") for name in totals["high"] if name.startswith("n_")]
+    return {
+        quality: pd.Series({name: f"{of[f'n_{name}']:.0f} of {of[f'out_of_{name}']:.0f}" for name in names})
+        for quality, of in totals.items()
+    }
+
+
+def _coded(folder: Path) -> Iterator[AnnotatedSession]:
+    """Yield the sessions of a corpus that were read, with the codes of the book process in the turns that were."""
+    found = {session.id: session for reading in ta.read_files([folder]) for session in reading.sessions}
+    codes: dict[str, dict[int, set[str]]] = defaultdict(dict)
+    read: dict[str, list[range]] = defaultdict(list)
+    for one in map(json.loads, (READ / "read.jsonl").read_text(encoding="utf-8").splitlines()):
+        codes[one["session"]][one["turn"]] = {f"process_{code.removesuffix('?')}" for code in one["codes"]}
+    for one in map(json.loads, (READ / "segments.jsonl").read_text(encoding="utf-8").splitlines()):
+        read[one["session"]].append(range(one["from"], one["to"] + 1))
+    book = next(one for one in builtin_codebooks() if one.id == "process")
+    for name, turns in read.items():
+        corpus, session = name.split("/", 1)
+        if corpus == folder.name:
+            one = next(iter(annotate([found[session]], Matcher(builtin_lexicons()))))
+            places, given = np.concatenate(turns), codes[name]
+            probabilities = {}
+            for code in book.codes:
+                hits = np.array([code.column in given.get(i, ()) for i in range(len(one))])
+                known = np.isin(np.arange(len(one)), places) & one.spoken_by(code.role)
+                probabilities[code.column] = np.where(known, np.where(hits, 0.9, 0.1), np.nan)
+            decisions = {name: values > 0.5 for name, values in probabilities.items()}
+            yield replace(one, probabilities=probabilities, decisions=decisions)
 
 
 def _markdown(table: pd.DataFrame) -> str:

@@ -3,15 +3,15 @@
 ``DATA`` holds the corpora ``annomi``, ``hlqc``, ``mibot`` and ``vera_mh``; ``unseen.csv`` is made by
 ``tools/unseen_codes.py`` and holds, for the turns of AnnoMI, the codes of human coders and what the tagger says of them
 when it has not seen the recording. Printed are: how near rates come to those of human coders; what the therapist does
-after sustain talk, by human codes and the tagger's; how well advice is found; and how well each measure tells
-sessions of high from those of low quality (AUC, bootstrap intervals over sessions), beside a count of advice cues.
+after sustain talk, by human codes and the tagger's; and how well each measure tells sessions of high from those of low
+quality (AUC, bootstrap intervals over sessions), beside a count of advice cues.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -28,10 +28,9 @@ from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.behaviours._weights import WEIGHTS
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.process._counts import advised, replies
-from therapy_analytics.measures.process._responses import Pooled, pooled_rows, response_counts
+from therapy_analytics.measures.process._counts import replies
+from therapy_analytics.measures.process._responses import pooled_responses, response_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
-from therapy_analytics.measures.process.premature_advice import premature_advice
 from therapy_analytics.measures.process.responses import responses
 from therapy_analytics.session import Role, Session
 
@@ -39,7 +38,6 @@ ROLES: tuple[Role, Role] = ("therapist", "client")
 HUMAN, FAST, ACCURATE = "truth", "fast", "accurate"
 MAIN = "truth_mi_main_"
 """What human coders took for the main behaviour of a turn, of which each has one."""
-ADVICE = ("mi_input_advice", "mi_input_options", "mi_input_negotiation")
 CUES = "conversation.advice_cues"
 RATES = {
     "therapist_question_rate": "question_openers",
@@ -74,8 +72,6 @@ def main() -> None:
     print(_rates(by_coder))
     print("\n### The answer to sustain talk (AnnoMI)\n")
     print(_after_sustain({"human, main behaviour": _main_behaviours(by_coder[HUMAN], unseen)} | by_coder))
-    print("\n### Advice, turn by turn (AnnoMI)\n")
-    print(_advice(by_coder, unseen))
     print("\n### High above low quality: AUC [95 %], n high and low\n")
     print(_quality(by_coder, options.data, seen=_hlqc_seen(options.unseen)))
     print("\n### Medians\n")
@@ -174,80 +170,40 @@ def _rho(a: Floats, b: Floats) -> str:
 
 
 def _after_sustain(by_coder: ByCoder) -> str:
-    rows = [["codes of", "quality", "client turns", "input after", "reflection after", "input after any", "odds ratio"]]
+    rows = [["codes of", "quality", "client turns", "input after", "reflection after", "input after any", "difference"]]
     for coder, by_quality in by_coder.items():
         for quality, sessions in by_quality.items():
             table = _all_rows(sessions).set_index(["client_code", "therapist_code"]).loc["mi_sustain"]
             inputs, reflects = table.loc["mi_input"], table.loc["mi_reflection"]
-            odds = f"{inputs.odds_ratio:.1f} [{inputs.odds_ratio_lo:.1f}, {inputs.odds_ratio_hi:.1f}]"
+            more = _with_interval(inputs)
             cells = [f"{one.rate:.2f} [{one.lo:.2f}, {one.hi:.2f}]" for one in (inputs, reflects)]
-            rows.append([coder, quality, f"{inputs.n_client:.0f}", *cells, f"{inputs.base_rate:.2f}", odds])
+            rows.append([coder, quality, f"{inputs.n_client:.0f}", *cells, f"{inputs.base_rate:.2f}", more])
     return markdown(rows)
 
 
+def _with_interval(row: Any) -> str:
+    return f"{row.difference:+.2f} [{row.difference_lo:+.2f}, {row.difference_hi:+.2f}]"
+
+
 def _all_rows(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
-    pooled = Pooled()
-    for session in sessions:
-        pooled.add(response_counts(session))
-    return pd.DataFrame(pooled_rows(pooled))
+    rows = pd.concat([pd.DataFrame(dict(response_rows(one))).assign(session_id=i) for i, one in enumerate(sessions)])
+    return pooled_responses(rows)
 
 
 def _pooled(sessions: Sequence[AnnotatedSession]) -> str:
     table = _all_rows(sessions)
-    table = table[(table["odds_ratio_lo"] > 1.5) | (table["odds_ratio_hi"] < 1 / 1.5)]
-    rows = [["after", "the therapist", "n", "rate", "usual", "odds ratio [95 %]"]]
-    for one in table.sort_values("odds_ratio").itertuples():
-        odds = f"{one.odds_ratio:.2f} [{one.odds_ratio_lo:.2f}, {one.odds_ratio_hi:.2f}]"
-        rows.append(
-            [
-                str(one.client_code),
-                str(one.therapist_code),
-                str(one.n_client),
-                f"{one.rate:.2f}",
-                f"{one.base_rate:.2f}",
-                odds,
-            ]
-        )
+    table = table[(table["difference_lo"] > 0.05) | (table["difference_hi"] < -0.05)]
+    rows = [["after", "the therapist", "n", "rate", "usual", "difference [95 %]"]]
+    for one in table.sort_values("difference").itertuples():
+        codes, numbers = (one.client_code, one.therapist_code), (f"{one.rate:.2f}", f"{one.base_rate:.2f}")
+        rows += [[*map(str, codes), str(one.n_client), *numbers, _with_interval(one)]]
     return markdown(rows)
-
-
-def _advice(by_coder: ByCoder, unseen: Unseen) -> str:
-    rows = [["definition", "tagger", "turns", "advice: P, R, F1", "advice, options, negotiation: P, R, F1"]]
-    for coder in (FAST, ACCURATE):
-        sessions = [*chain(*by_coder[coder].values())]
-        therapist = np.concatenate([one.spoken_by("therapist") for one in sessions])
-        of = np.concatenate([unseen[one.session.id][[f"truth_{code}" for code in ADVICE]].ge(0.5) for one in sessions])
-        truths = (of[therapist, 0], of[therapist].any(axis=1))
-        for name, found in _definitions().items():
-            given = np.concatenate([found(one) for one in sessions])[therapist]
-            rows.append([name, coder, str(int(given.sum())), *(_agreement(given, truth) for truth in truths)])
-    return markdown(rows)
-
-
-def _definitions() -> dict[str, Callable[[AnnotatedSession], Floats]]:
-    def solves(one: AnnotatedSession) -> Floats:
-        return one.decided("bolt_problem_solving") | one.decided("bolt_planning")
-
-    return {
-        "a word or phrase of advice_cues": lambda one: one.count(CUES) > 0,
-        "problem_solving or planning": solves,
-        "mi_input": lambda one: one.decided("mi_input"),
-        "mi_input and (problem_solving or planning)": lambda one: one.decided("mi_input") & solves(one),
-        "mi_input and a cue": lambda one: one.decided("mi_input") & (one.count(CUES) > 0),
-        "**mi_input and (problem_solving, planning or a cue)**": lambda one: advised(one)[0],
-    }
-
-
-def _agreement(given: Floats, truth: Floats) -> str:
-    hits = np.count_nonzero(given & truth)
-    return f"{hits / given.sum():.2f}, {hits / truth.sum():.2f}, {2 * hits / (given.sum() + truth.sum()):.2f}"
 
 
 def values_of(session: AnnotatedSession) -> dict[str, float]:
     """Return the session's values of the measures that are judged, and of keyword counts beside them."""
-    found: dict[str, Any] = {**responses(session), **premature_advice(session)}
-    kept = {name: float(value) for name, value in found.items() if np.ndim(value) == 0}
-    names = ("therapist_reflection_rate", "therapist_input_rate", "therapist_advice_rate")
+    kept = {name: float(value) for name, value in responses(session).items() if np.ndim(value) == 0}
+    names = ("therapist_reflection_rate", "therapist_input_rate")
     rates = behaviour_rates(session)
     kept |= {name: float(rates[name]) for name in names}
     kept[DECIDED] = kept["reflection_after_sustain_rate"] - kept["input_after_sustain_rate"]
@@ -267,12 +223,9 @@ def keywords(session: AnnotatedSession) -> dict[str, float]:
     cue, therapist = session.count(CUES) > 0, session.spoken_by("therapist") & (session.n_words > 0)
     cue &= therapist
     client, answer = replies(session)
-    first = int(np.argmax(cue)) if cue.any() else 0
-    before = session.spoken_by("client")[:first]
     return {
         "(cues: therapist turns with one)": cue.sum() / max(therapist.sum(), 1),
         "(cues: answers with one)": cue[answer].mean() if len(client) else np.nan,
-        "(cues: client turns before the first)": float(before.sum()) if cue.any() else np.nan,
     }
 
 
@@ -281,31 +234,17 @@ JUDGED = {
     DECIDED: 1,
     "reflection_after_sustain_rate": 1,
     "input_after_sustain_rate": -1,
-    "advice_after_sustain_rate": -1,
-    "reflection_after_feeling_rate": 1,
-    "advice_after_feeling_rate": -1,
-    "advice_after_feeling_odds_ratio": -1,
     "(all answers: reflection less input)": 1,
     "(cues: answers with one)": -1,
-    "advice_given": -1,
-    "client_turns_before_advice": 1,
-    "exploration_before_advice": 1,
-    "(cues: client turns before the first)": 1,
-    "first_advice_place": 1,
-    "advice_before_reflection_rate": -1,
-    "advice_with_permission_rate": 1,
-    "unasked_advice_rate": -1,
     "therapist_reflection_rate": 1,
     "therapist_input_rate": -1,
-    "therapist_advice_rate": -1,
     "(cues: therapist turns with one)": -1,
 }
 """What is judged, and whether high (1) or low (-1) should go with high quality."""
 BESIDE = {
     "sustain_response_balance": "(cues: answers with one)",
     "input_after_sustain_rate": "(cues: answers with one)",
-    "client_turns_before_advice": "(cues: client turns before the first)",
-    "unasked_advice_rate": "(cues: therapist turns with one)",
+    "therapist_input_rate": "(cues: therapist turns with one)",
 }
 """The count of keywords that a measure must beat."""
 

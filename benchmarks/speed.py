@@ -138,7 +138,7 @@ def _without_synchrony(sessions: Sequence[Session], settings: Settings) -> None:
             for one in MEASURES:
                 if one.family != "synchrony" and one.extra is None:
                     values.update(one.compute(tagged))
-            found.append(Measured(tagged, values, (), pd.DataFrame(), pd.DataFrame()))
+            found.append(Measured(tagged, values, (), pd.DataFrame()))
         some = MeasuredSessions(found, settings, codes.counts)
         deque((one.make(some) for one in TABLES if one.in_analysis), maxlen=0)
 

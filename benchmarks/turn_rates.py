@@ -29,13 +29,9 @@ from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexic
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._intervals import (
     WORD_CORRELATION,
-    Z95,
     Floats,
-    design_effect,
-    odds_ratios,
     wilsons,
 )
-from therapy_analytics.measures.alliance.self_disclosure import first_person_affect
 from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
 from therapy_analytics.session import Role
 
@@ -50,8 +46,6 @@ PEOPLE = {
 }
 """Columns of AnnoMI in which people's codes stand, and what they say there; rows that were joined have several."""
 ROLES: tuple[Role, Role] = ("therapist", "client")
-SCORED = ("goal_talk_turn", "task_talk_turn", "bond_talk_turn")
-"""Columns of turns of both roles, which count where they are over 0."""
 SHORTEST, FOLDS = 10, 10
 GRID = np.arange(0.0, 0.61, 0.01)
 LEVEL, LEAST, ENOUGH = 0.95, 0.93, 30
@@ -118,10 +112,6 @@ def main() -> None:
     print(markdown(ratios(series["mi_reflection"], series["mi_question"])))
     print("\n### Known rates: sessions that differ from the pair's rate as turns correlated by .1 make them\n")
     print(markdown(known_rates()))
-    print("\n### Odds ratios of independent turns, 40 other client turns: intervals that leave out the true one\n")
-    print(markdown(known_odds()))
-    print("\n### Odds ratios of unrelated halves: the client of one session, the therapist of another\n")
-    print(markdown(unrelated(series)))
 
 
 Series = list[tuple[str, str, Floats]]
@@ -155,15 +145,12 @@ def _recordings(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _marks(turns: pd.DataFrame) -> Iterator[tuple[str, Floats]]:
-    """Yield the columns that have nothing but 0 and 1, and those with scores of either role's turns."""
+    """Yield the columns that have nothing but 0 and 1."""
     for name in turns.columns:
         if (name.startswith(("mi_", "bolt_", "misc_")) or name.endswith("_turn")) and turns[name].dtype.kind in "iufb":
             values = turns[name].dropna().to_numpy(dtype=np.float64)
             if len(values) and np.isin(values, (0.0, 1.0)).all():
                 yield name, values
-    for name in SCORED:
-        for role, scores in turns.groupby("role")[name]:
-            yield f"{role}_{name}", np.asarray(scores.dropna() > 0, dtype=np.float64)
 
 
 def cuts(series: Series, ends: tuple[float, float, float, float] = (0, 1 / 2, 1 / 2, 1), least: int = SHORTEST) -> Cuts:
@@ -263,7 +250,7 @@ def marked(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
 
 
 def words(data: Path, corpora: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return coverage of counts of words per words of a role: pronouns, and words of feelings with I or my."""
+    """Return coverage of counts of words per words of a role: pronouns."""
     matcher, seen = Matcher(builtin_lexicons()), set()
     found: dict[str, list[Floats]] = {}
     for corpus in corpora:
@@ -286,13 +273,13 @@ def words(data: Path, corpora: Sequence[str]) -> list[tuple[str, ...]]:
 def _counted_words(session: AnnotatedSession) -> Iterator[tuple[str, Floats]]:
     """Yield counts and words of both halves of each role's turns, (2, 2), where there are enough turns."""
     pronouns = (session.count(f"pronouns.first_person_{name}") for name in ("singular", "plural"))
-    values = np.stack([session.n_words, *pronouns, first_person_affect(session.turns)]).astype(np.float64)
+    values = np.stack([session.n_words, *pronouns]).astype(np.float64)
     for role in ROLES:
         own = values[:, session.spoken_by(role)]
         half = own.shape[1] // 2
         if own.shape[1] >= SHORTEST:
             words, *counts = np.stack([own[:, :half].sum(axis=1), own[:, half:].sum(axis=1)], axis=1)
-            for name, count in zip(("singular", "plural", "affect"), counts, strict=True):
+            for name, count in zip(("singular", "plural"), counts, strict=True):
                 yield f"{role} {name}", np.stack([count, words])
 
 
@@ -327,95 +314,6 @@ def known_rates(draws: int = DRAWS) -> list[tuple[str, ...]]:
             cells = [_holds(rate, *wilsons(k, of, one)[1:]) for one in (0.0, 0.1)]
             rows.append((f"{rate:g}", str(n), *cells))
     return rows
-
-
-def known_odds(draws: int = DRAWS) -> list[tuple[str, ...]]:
-    """Return how often intervals of odds ratios leave out the true one, with half a case added and as they are now."""
-    random, n_other = np.random.default_rng(SEED), 40
-    rows: list[tuple[str, ...]] = [
-        ("client turns", "rate of the answer", "true odds ratio", "before", "before, defined", "now", "now, defined")
-    ]
-    for n in (1, 2, 3, 5, 8, 12, 20):
-        for rate in (0.05, 0.2, 0.5):
-            for odds in (1.0, 4.0):
-                k = random.binomial(n, odds * rate / (1 - rate + odds * rate), draws).astype(float)
-                other = random.binomial(n_other, rate, draws).astype(float)
-                table = (k, np.full(draws, float(n)), other, np.full(draws, float(n_other)))
-                cells = [
-                    cell
-                    for _, low, high in (_half_a_case(*table), odds_ratios(*table))
-                    for cell in _missed(odds, low, high)
-                ]
-                rows.append((str(n), f"{rate:g}", f"{odds:g}", *cells))
-    return rows
-
-
-def unrelated(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
-    """Return how often intervals leave out 1 where the client's and the therapist's turns are of different sessions."""
-    client, therapist = (
-        [
-            code.column
-            for book in builtin_codebooks()
-            for code in book.codes
-            if code.role == role and code.column in series
-        ]
-        for role in ("client", "therapist")
-    )
-    client, therapist = ([code for code in codes if not code.startswith("misc_")] for codes in (client, therapist))
-    sides = [_turns_of(series, codes) for codes in (client, therapist)]
-    random, found = np.random.default_rng(SEED), []
-    for corpus in sorted({group.split()[0] for group in sides[0]}):
-        groups = random.permutation(
-            sorted(group for group in sides[0].keys() & sides[1].keys() if group.startswith(corpus))
-        )
-        for one, other in zip(groups, np.roll(groups, 1), strict=True):
-            n = min(sides[0][one].shape[1], sides[1][other].shape[1])
-            found.append(_tables(sides[0][one][:, :n], sides[1][other][:, :n]))
-    k, n, other, n_other = np.concatenate(found, axis=1)
-    alike = np.outer([correlation_of(code) for code in client], [correlation_of(code) for code in therapist]).ravel()
-    effect = design_effect(n + n_other, np.tile(alike, len(found)))
-    rows: list[tuple[str, ...]] = [("interval", "leaves out 1", "of tables", "from one or two client turns")]
-    for name, (_, low, high) in {
-        "half a case added (before)": _half_a_case(k, n, other, n_other),
-        "exact": odds_ratios(k, n, other, n_other),
-        "exact, widened (now)": odds_ratios(k, n, other, n_other, effect),
-    }.items():
-        told, out = ~np.isnan(low), (low > 1) | (high < 1)
-        rows.append((name, f"{out[told].mean():.3f}", str(told.sum()), str(out[n <= 2].sum())))
-    return rows
-
-
-def _turns_of(series: Mapping[str, Series], codes: Sequence[str]) -> dict[str, Floats]:
-    """Return the turns of each recording that has all codes of the machine, (n_codes, n_turns)."""
-    each: dict[str, list[Floats]] = {}
-    for code in codes:
-        for corpus, group, given in series[code]:
-            if not corpus.endswith("people"):
-                each.setdefault(group, []).append(given)
-    return {group: np.stack(some) for group, some in each.items() if len(some) == len(codes)}
-
-
-def _tables(client: Floats, therapist: Floats) -> Floats:
-    """Return `odds_ratios`' four counts for each pair of codes, (4, n_pairs)."""
-    ones = np.ones_like(therapist)
-    counts = (client @ therapist.T, client @ ones.T, (1 - client) @ therapist.T, (1 - client) @ ones.T)
-    return np.stack([one.ravel() for one in counts])
-
-
-def _half_a_case(k: Floats, n: Floats, k_other: Floats, n_other: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return odds ratios by Haldane and Anscombe with Wald's intervals, as they were."""
-    total = k + k_other
-    told = (n > 0) & (n_other > 0) & (total > 0) & (total < n + n_other)
-    cells = np.stack([k, n - k, k_other, n_other - k_other]) + 0.5
-    log = np.where(told, np.log(cells[0] * cells[3] / (cells[1] * cells[2])), np.nan)
-    error = Z95 * np.sqrt((1 / cells).sum(axis=0))
-    return np.exp(log), np.exp(log - error), np.exp(log + error)
-
-
-def _missed(true: float, low: Floats, high: Floats) -> tuple[str, str]:
-    told = ~np.isnan(low)
-    out = (low > true) | (high < true)
-    return f"{out[told].mean():.3f}" if told.any() else "-", f"{told.mean():.0%}"
 
 
 def _holds(true: float, low: Floats, high: Floats) -> str:

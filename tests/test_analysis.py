@@ -27,7 +27,6 @@ def test_some_of_the_sessions_in_every_table(analysis: ta.Analysis) -> None:
         "turn_measures",
         "parts",
         "responses",
-        "feelings",
         "profile",
     ):
         whole, part = getattr(analysis, name), getattr(some, name)

@@ -212,10 +212,10 @@ def test_a_perfect_fit_leaks_no_warning():
 
 
 def test_columns_are_those_that_are_there_or_named():
-    turns = by_hand(1.0).rename(columns={"told": "disclosure_depth_turn"})
+    turns = by_hand(1.0).rename(columns={"told": "disclosure_informational_turn"})
     found = disclosure_after_synchrony(turns)
     assert found[["synchrony", "disclosure"]].drop_duplicates().to_numpy().tolist() == [
-        ["lsm_turn", "disclosure_depth_turn"]
+        ["lsm_turn", "disclosure_informational_turn"]
     ]
     with pytest.raises(BadOptionError, match="no column rlsm_turn"):
         disclosure_after_synchrony(turns, synchrony=["rlsm_turn"])

@@ -117,7 +117,7 @@ def test_parquet_keeps_types_and_says_what_columns_mean(exported: tuple[str, Pat
         return
     from pyarrow import parquet
 
-    for table in ("sessions", "measures", "parts", "probabilities", "responses", "behaviours", "feelings"):
+    for table in ("sessions", "measures", "parts", "probabilities", "responses", "behaviours"):
         frame = pd.read_parquet(out / f"{table}.parquet")
         pd.testing.assert_frame_equal(frame, getattr(analysis, table))
     schema = parquet.read_schema(out / "turns.parquet")
@@ -346,7 +346,7 @@ def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_p
         assert max(map(len, frame)) <= (31 if form == "stata" else 64)
         assert len({str(name).casefold() for name in frame}) == frame.shape[1] < 2048  # what Stata/BE opens
         labels = about.column_names_to_labels
-        assert labels["therapist_question_rate"] == "Share of therapist turns that ask a question"
+        assert labels["therapist_question_rate"] == "Share of therapist turns with the code mi_question: Question"
         low = labels["therapist_question_rate_lo"]
         assert low == "Lower end of the 95% interval of the value: therapist_question_rate"
         assert all(labels.values())

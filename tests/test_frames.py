@@ -29,7 +29,7 @@ from therapy_analytics.session import Turn
 
 FAST = ta.TaggerOptions(kind="fast")
 TABLES = (
-    *("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses", "feelings"),
+    *("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses"),
     *("codebook", "behaviours", "profile", "wide_turns"),
 )
 NASTY = '<script>alert("x")</script>'
@@ -154,7 +154,7 @@ def test_codes_parts_and_roles_are_categories(analysis: ta.Analysis) -> None:
     assert part.cat.ordered
     assert list(part.cat.categories) == ["whole", "third_1", "third_2", "third_3", "window"]
     assert list(analysis.profile["code"].cat.categories) == list(analysis.profile["code"].unique())
-    assert analysis.responses["therapist_code"].cat.categories[-1] == "advice"
+    assert analysis.responses["therapist_code"].cat.categories[-1] == "process_certain"
 
 
 def test_a_value_that_this_version_does_not_know_is_kept() -> None:
@@ -238,17 +238,14 @@ def test_what_a_run_was_for_comes_back(analysis: ta.Analysis, loaded: ta.Analysi
     assert back.turns["text"].tolist() == analysis.turns["text"].tolist()
 
 
-def test_results_without_pairs_or_newer_tables(results: Path, loaded: ta.Analysis, tmp_path: Path) -> None:
+def test_results_without_pairs_or_newer_tables(results: Path, tmp_path: Path) -> None:
     shutil.copytree(results, tmp_path / "r")
     (tmp_path / "r" / "dyads.csv").unlink()
     (tmp_path / "r" / "run.json").unlink()
-    for path in tmp_path.rglob("feelings.csv"):
-        path.unlink()
     back = load(str(tmp_path / "r"))
-    assert len(back.dyads) == len(back.feelings) == back.seed == 0
+    assert len(back.dyads) == back.seed == 0
     assert list(back.dyads)[:3] == ["session_id", "therapist", "client"]
     assert back.dyads["lsm_turn_mean"].dtype == float
-    assert list(back.feelings) == list(loaded.feelings)
 
 
 def test_odd_cells_come_back_as_they_were(tmp_path: Path) -> None:

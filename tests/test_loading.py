@@ -19,7 +19,7 @@ from therapy_analytics.compare._results import read_results
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_wide_turns, write_csv
 
-TABLES = ("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses", "feelings")
+TABLES = ("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses")
 FILES = {"parts": "measures"}
 """Of tables whose files are called otherwise."""
 PARTS = ("part-000000", "part-000001-0000", "part-000001-0001", "part-000002")
@@ -78,7 +78,7 @@ def as_csv(analysis: ta.Analysis, folder: Path) -> Path:
     write_csv(analysis.dyads, folder / "dyads.csv")
     for one in _ids(analysis):
         (folder / "sessions" / one).mkdir(parents=True)
-        for name in ("turns", "probabilities", "turn_measures", "parts", "responses", "feelings"):
+        for name in ("turns", "probabilities", "turn_measures", "parts", "responses"):
             write_csv(_of_session(analysis, name, one), folder / "sessions" / one / f"{FILES.get(name, name)}.csv")
     return folder
 
@@ -186,7 +186,7 @@ def test_a_session_that_is_not_there(either: Path) -> None:
 
 
 def test_files_of_other_sessions_are_not_read(analysis: ta.Analysis, broken: Path, tmp_path: Path) -> None:
-    for name in ("turns", "feelings"):
+    for name in ("turns", "responses"):
         (broken / name / "part-000000.parquet").write_bytes(b"not these")
     written = as_csv(analysis, tmp_path / "c")
     (written / "sessions" / "nair_yuki" / "turns.csv").unlink()
@@ -274,7 +274,7 @@ def test_a_run_without_any_session(analysis: ta.Analysis, parts: Path, tmp_path:
     assert list(read_sessions(tmp_path, ["lsm_turn_mean", "session_id"])) == ["session_id", "lsm_turn_mean"]
 
 
-@pytest.mark.parametrize("table", ["sessions", "turns", "feelings"])
+@pytest.mark.parametrize("table", ["sessions", "turns", "responses"])
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"session_id,turn\n", None])
 def test_a_part_that_is_broken(broken: Path, table: str, content: bytes | None) -> None:
     path = broken / table / "part-000002.parquet"
@@ -297,7 +297,7 @@ def test_a_number_that_was_changed_on_the_disk(broken: Path) -> None:
         load(broken)
 
 
-@pytest.mark.parametrize("table", [name for name in TABLES if name not in ("dyads", "feelings")])
+@pytest.mark.parametrize("table", [name for name in TABLES if name != "dyads"])
 def test_a_part_that_is_missing(broken: Path, table: str) -> None:
     (broken / table / "part-000001-0001.parquet").unlink()
     with pytest.raises(BadDataFileError, match=rf"{table}.part-000001-0001\.parquet: the file is not there"):

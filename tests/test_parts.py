@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow", reason="Parquet needs the package pyarrow")
 duckdb = pytest.importorskip("duckdb", reason="what DuckDB reads is shown where it is installed")
 
 PARTS = ta.Writing(form="parquet")
-TABLES = ("sessions", "measures", "turns", "probabilities", "turn_measures", "parts", "responses", "feelings")
+TABLES = ("sessions", "measures", "turns", "probabilities", "turn_measures", "parts", "responses")
 N_SESSIONS = 7
 
 

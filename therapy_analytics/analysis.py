@@ -25,7 +25,6 @@ from therapy_analytics.measures import Column, Measure, values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._dyads import dyads
 from therapy_analytics.measures._rows import MEASURE_COLUMNS, PART_COLUMNS
-from therapy_analytics.measures.process._feeling_rows import FEELING_COLUMNS
 from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS
 from therapy_analytics.settings import Settings
 
@@ -93,8 +92,6 @@ class RunTable:
         The family of these columns in the codebook.
     whole : tuple of str
         Columns of integers that are never missing.
-    whole_or_missing : tuple of str
-        Columns of integers that may be missing.
     """
 
     name: str
@@ -108,7 +105,6 @@ class RunTable:
     columns: tuple[Column, ...] = ()
     family: str = "process"
     whole: tuple[str, ...] = ()
-    whole_or_missing: tuple[str, ...] = ()
 
     @property
     def csv(self) -> str:
@@ -170,14 +166,6 @@ TABLES = (
         make=lambda some: tables.responses_table(some.measured),
         columns=RESPONSE_COLUMNS,
         whole=("n_client", "n_both", "n_client_other", "n_both_other"),
-    ),
-    RunTable(
-        name="feelings",
-        make=lambda some: tables.feelings_table(some.measured),
-        columns=FEELING_COLUMNS,
-        may_be_missing=True,
-        whole=("turn", "start", "end", "expressed"),
-        whole_or_missing=("expressed_turn",),
     ),
     RunTable(name="evidence", make=_evidence, in_analysis=False, only_explained=True),
 )
@@ -268,8 +256,6 @@ class Analysis:
     responses : DataFrame
         A row for each session, client code and therapist code: how often a client turn with the one is followed by a
         therapist turn with the other.
-    feelings : DataFrame
-        A row for each feeling of the client that the therapist names: where, and where the client expressed it.
     codebook : DataFrame
         A row for each column of these, and for each measure: meaning, unit, range, formula, evidence, source.
     seed : int
@@ -286,7 +272,6 @@ class Analysis:
     turn_measures: pd.DataFrame = field(repr=False)
     dyads: pd.DataFrame = field(repr=False)
     responses: pd.DataFrame = field(repr=False)
-    feelings: pd.DataFrame = field(repr=False)
     codebook: pd.DataFrame = field(repr=False)
     seed: int = 0
     tagger: Mapping[str, Any] = field(default_factory=dict, repr=False)

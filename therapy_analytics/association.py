@@ -17,7 +17,7 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._notes import counted
 
 SYNCHRONY = ("semantic_similarity_turn", "lexical_alignment_turn", "lsm_turn", "rlsm_turn", "coordination_turn")
-DISCLOSURE = ("disclosure_emotional_turn", "disclosure_informational_turn", "disclosure_depth_turn")
+DISCLOSURE = ("disclosure_emotional_turn", "disclosure_informational_turn")
 DIRECTIONS = ("after", "after_beyond_before", "before")
 NEEDED = ("session_id", "turn", "role", "n_words")
 STATISTICS = ("estimate", "lo", "hi", "p", "slope_sd", "within_slope", "null", "null_sd", "null_p")
@@ -141,7 +141,7 @@ def disclosure_after_synchrony(
     >>> turns = pd.DataFrame({"session_id": "a", "turn": range(5), "n_words": [9, 5, 12, 4, 8]})
     >>> turns["role"] = ["client", "therapist", "client", "therapist", "client"]
     >>> turns["rlsm_turn"] = [nan, 0.8, 0.7, 0.9, 0.6]
-    >>> turns["disclosure_depth_turn"] = [0.2, nan, 0.4, nan, 0.3]
+    >>> turns["disclosure_informational_turn"] = [0.2, nan, 0.4, nan, 0.3]
     >>> found = disclosure_after_synchrony(turns)
     >>> found[["direction", "n_turns", "note"]].to_numpy().tolist()[0]
     ['after', 2, '1 session with two replies or more, 5 are needed']

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -12,18 +13,11 @@ from numpy.typing import NDArray
 
 from therapy_analytics.measures._base import STATISTICS, wide_name
 from therapy_analytics.measures._rows import row_column
-from therapy_analytics.measures.process._profile import EXPECTED, PARTS
-from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
-from therapy_analytics.measures.process.behaviour_rates import code_of_measure
+from therapy_analytics.measures.process._profile import PARTS
+from therapy_analytics.measures.process._responses import codes_of
+from therapy_analytics.measures.process.behaviour_rates import EXPECTED, code_of_measure
 from therapy_analytics.session import ROLES
 
-CATEGORIES: Mapping[str, Sequence[str]] = {
-    "role": ROLES,
-    "part": (*PARTS, "window"),
-    "client_code": tuple(CLIENT),
-    "therapist_code": tuple(THERAPIST),
-}
-"""Columns whose values are known beforehand, in the order in which they are shown."""
 ORDERED = ("part",)
 BEHAVIOUR_COLUMNS = (
     row_column("session_id", "The session"),
@@ -58,12 +52,19 @@ def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
     >>> with_categories(pd.DataFrame({"part": ["third_2", "whole"]}))["part"].max()
     'third_2'
     """
-    kinds = {name: list(values) for name, values in CATEGORIES.items() if name in frame}
+    kinds = {name: list(values) for name, values in _categories().items() if name in frame}
     if "code" in frame:
         kinds["code"] = []
     return frame.assign(
         **{name: _category(frame[name], values, ordered=name in ORDERED) for name, values in kinds.items()}
     )
+
+
+@cache
+def _categories() -> Mapping[str, Sequence[str]]:
+    """Return the columns whose values are known beforehand, with these in the order in which they are shown."""
+    codes = {"client_code": codes_of("client"), "therapist_code": codes_of("therapist")}
+    return {"role": ROLES, "part": (*PARTS, "window"), **codes}
 
 
 def _category(values: pd.Series, categories: Sequence[str], *, ordered: bool = False) -> pd.Categorical:

@@ -19,7 +19,6 @@ from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import STATISTICS, Value, count_name, values_of
 from therapy_analytics.measures._dyads import Dyad
 from therapy_analytics.measures._rows import MEASURE_COLUMNS, PART_COLUMNS, Row, as_part, measure_rows, row_column
-from therapy_analytics.measures.process._feeling_rows import FEELING_COLUMNS, feeling_rows
 from therapy_analytics.measures.process._profile import profile_rows
 from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS, response_rows
 from therapy_analytics.measures.synchrony.tables import Kind, kinds, part_rows, whole_rows
@@ -96,15 +95,14 @@ class Measured:
         The value of each column of each measure.
     parts : list of Row
         The measures of the whole session and of its parts.
-    responses, feelings : DataFrame
-        The session's rows of these tables.
+    responses : DataFrame
+        The session's rows of this table.
     """
 
     session: AnnotatedSession
     values: Mapping[str, Value]
     parts: Sequence[Row]
     responses: pd.DataFrame
-    feelings: pd.DataFrame
 
 
 def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
@@ -115,7 +113,7 @@ def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
     there = {row["measure"] for row in whole}
     of_codes = [row for row in profile_rows(session) if row["part"] != "whole" or row["measure"] not in there]
     parts = [*whole, *of_codes, *part_rows(session, kinds(extras=session.extras))]
-    return Measured(session, values, parts, _responses(session), _feelings(session))
+    return Measured(session, values, parts, _responses(session))
 
 
 def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None:
@@ -240,20 +238,9 @@ def _responses(session: AnnotatedSession) -> pd.DataFrame:
     return pd.DataFrame(dict(response_rows(session)))
 
 
-def _feelings(session: AnnotatedSession) -> pd.DataFrame:
-    """Return a row for each feeling of the client's that the therapist names (see `FEELING_COLUMNS`)."""
-    table = pd.DataFrame(dict(feeling_rows(session)))
-    return table.assign(expressed_turn=table["expressed_turn"].astype("Int64"))
-
-
 def responses_table(measured: Sequence[Measured]) -> pd.DataFrame:
     """Return the responses of all sessions (see `RESPONSE_COLUMNS`)."""
     return _joined_rows([one.responses for one in measured], RESPONSE_COLUMNS)
-
-
-def feelings_table(measured: Sequence[Measured]) -> pd.DataFrame:
-    """Return the feelings that therapists name in all sessions (see `FEELING_COLUMNS`)."""
-    return _joined_rows([one.feelings for one in measured], FEELING_COLUMNS)
 
 
 def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:

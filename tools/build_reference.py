@@ -23,7 +23,7 @@ from therapy_analytics.behaviours import Codes, load_coder, with_codes
 from therapy_analytics.behaviours.tagger import decided
 from therapy_analytics.language import Batch
 from therapy_analytics.language.donors import choose_donors
-from therapy_analytics.measures import values_of
+from therapy_analytics.measures import Column, values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.references import GROUPS, PROFILES, TAGGERS
 from therapy_analytics.session import Session
@@ -33,7 +33,6 @@ BATCH = 20
 DRAWS = 2000
 SEED = 0
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-_BESIDE = ("_lo", "_hi", "_p", "_z", "_null_mean", "_surrogate_mean")
 _MODELS = {
     "MIV6.3A": "mibot_a",
     "MIV6.3B": "mibot_b",
@@ -136,9 +135,17 @@ def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagg
 
 def _session_values(values: Mapping[str, object], settings: Settings) -> dict[str, float]:
     columns = [column for _, column in all_columns(settings.all_lexicons, extras=settings.extras)]
-    kept = [one.name for one in columns if one.level == "session" and not one.name.endswith(_BESIDE)]
-    kept = [name for name in kept if not name.startswith("n_")]  # counts grow with the length of sessions
-    return {name: float(values[name]) for name in kept}
+    return {one.name: float(values[one.name]) for one in columns if _has_reference(one)}
+
+
+def _has_reference(column: Column) -> bool:
+    """Return whether the profiles hold a column: values of sessions, but counts, which grow with the session's length.
+
+    Of slopes only those of both speakers' replies together have references.
+    """
+    of_one_side = column.row[0].endswith("_slope") and column.direction not in ("", "both")
+    is_value = column.level == "session" and column.statistic == "value"
+    return is_value and not of_one_side and not column.name.startswith("n_")
 
 
 def profile(values: pd.DataFrame) -> pd.DataFrame:

@@ -29,6 +29,7 @@ from tagger_meaning import fold_in, learn
 from tagger_second import Second
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from therapy_analytics.behaviours.codebook import codebook_named
 from therapy_analytics.behaviours.features import N_BUCKETS
 
 VERSION = "0.3.0"
@@ -133,13 +134,13 @@ def _model(heads: list[str], found: Findings) -> dict[str, Any]:
 
 def _code(one: Judged) -> dict[str, Any]:
     heads = [one.group, one.column] if one.group else [one.column]
-    on_request = one.book == "miti" or one.column.removeprefix("mi_") in tagger_layers.REQUESTED["mi"]
+    second = bool(codebook_named(one.book).overlaps)
     return {
         "column": one.column,
         "role": one.role,
         "heads": heads,
         "thresholds": one.limits(),
-        "on_request": on_request,
+        "on_request": second or one.column.removeprefix("mi_") in tagger_layers.REQUESTED["mi"],
     }
 
 

@@ -25,12 +25,9 @@ DATA = (
     "therapy_analytics/redact/_places.py",
     "therapy_analytics/redact/_vocabulary.py",
     "therapy_analytics/behaviours/codebooks",
-    "therapy_analytics/measures/alliance/goal_task_bond.toml",
     "tests/formats",
-    "tools/belief_statements.toml",
     "tools/invented_sessions",
     "tools/process_codes/invented.jsonl",
-    "tools/question_seeds.toml",
     "tools/redact_texts",
     "tools/seed_sentences.toml",
 )

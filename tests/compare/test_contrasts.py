@@ -220,17 +220,6 @@ def test_infinite_values_are_undefined_and_named() -> None:
     assert np.isfinite(found.table.iloc[0]["mean"])
 
 
-def test_odds_ratios_are_averaged_as_logarithms() -> None:
-    frame = pd.concat(
-        [of_clusters("a", [4, 0.25, 1], [1] * 3), of_clusters("b", [8, 2, 4], [1] * 3)], ignore_index=True
-    )
-    frame = frame.rename(columns={MEASURE: "advice_after_sustain_odds_ratio"})
-    row = compare(frame, by="programme", measures="advice_after_sustain_odds_ratio").table.iloc[0]
-    assert (row["measure"], row["unit"]) == ("advice_after_sustain_log_odds_ratio", "log odds ratio")
-    assert row["mean"] == pytest.approx(0)
-    assert row["mean_against"] == pytest.approx(np.log(4))
-
-
 def test_mixed_models_keep_their_error_rate_at_four_counselors_a_side() -> None:
     rng, wrong = np.random.default_rng(3), 0
     for _ in range(300):

@@ -120,7 +120,7 @@ def test_odd_sessions_give_declared_columns_in_range_or_nan(said: list[tuple[str
     if not any(who == "C" for who, _ in said):
         wide = ta.wide(analysis)
         client = [name for name in wide if str(name).startswith("client_")]
-        assert len(client) > 50
+        assert len(client) > 30
         assert wide[client].isna().all(axis=None)
 
 
@@ -250,7 +250,7 @@ def test_another_seed_moves_the_shuffles_and_nothing_else(sessions: list[Session
     one, other = (ta.wide(ta.analyze(sessions[:3], measures="all", seed=seed)) for seed in (0, 1))
     assert list(one) == list(other)
     moved = {name for name in one if not one[name].equals(other[name])}
-    numbers = re.compile(r"\w+_(null_mean|null_sd|z|p|surrogate_mean)|repeated_opening_null")
+    numbers = re.compile(r"\w+_(null_mean|null_sd|z|p|surrogate_mean)")
     assert {"lsm_turn_mean_null_mean", "lsm_turn_mean_null_sd", "rlsm_z", "rlsm_p"} <= moved
     assert [name for name in moved if not numbers.fullmatch(str(name))] == []
 

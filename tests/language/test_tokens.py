@@ -85,12 +85,6 @@ def test_a_wildcard_at_the_end_of_a_phrase() -> None:
     assert turns.counts.ravel().tolist() == [2, 1]
 
 
-def test_a_turn_opens_with_its_first_word() -> None:
-    matcher = _matcher(yes=["yes", "that 's right"])
-    turns = annotate([_session("- Yes, I do", "I said yes", "That's right", "", "...")], matcher).turns
-    assert turns.opens.ravel().tolist() == [True, False, True, False, False]
-
-
 def test_line_ends_and_double_spaces_are_no_tokens() -> None:
     turns = annotate([_session("i feel  torn\ni  feel")], _matcher(a=["i feel", "torn i"])).turns
     assert turns.tokens.offsets.tolist() == [0, 5]

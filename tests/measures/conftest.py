@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from therapy_analytics.behaviours import codebooks_with, load_tagger
+from therapy_analytics.behaviours import codebook_named, codebooks_with, load_tagger
 from therapy_analytics.language import AnnotatedSession, Lexicon, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import ROLES, Role, Session, Turn
@@ -35,7 +35,10 @@ def _session(spoken: Sequence[tuple[str, str]], times: Sequence[tuple[float, flo
 
 def _coded(session: AnnotatedSession, codes: Mapping[str, Sequence[int]]) -> AnnotatedSession:
     probabilities, decisions = {}, {}
-    for book in codebooks_with(load_tagger().names):
+    names = set(load_tagger().names)
+    if any(code.startswith("process_") for code in codes):
+        names |= {code.column for code in codebook_named("process").codes}
+    for book in codebooks_with(names):
         for code in book.codes:
             own = session.turns.roles == ROLES.index(code.role)
             given = np.array(codes.get(code.column, [0] * len(session)), dtype=bool) & own

@@ -8,8 +8,10 @@ import pytest
 
 from tests.undefined import without_totals
 from therapy_analytics.behaviours.codebook import correlation_of
+from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures._intervals import wilson
-from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
+from therapy_analytics.measures.process._counts import shipped_codes
+from therapy_analytics.measures.process.behaviour_rates import behaviour_rates, code_of_measure, measure_of_code
 from therapy_analytics.measures.process.reflection_to_question import reflection_to_question
 
 # T C T C T C T C: four therapist turns.
@@ -26,8 +28,7 @@ SPOKEN = [
 CODES = {
     "mi_question": [1, 0, 1, 0, 0, 0, 0, 0],  # 2 of 4
     "mi_reflection": [0, 0, 1, 0, 1, 0, 1, 0],  # 3 of 4
-    "bolt_problem_solving": [0, 0, 1, 0, 0, 0, 0, 0],
-    "bolt_planning": [0, 0, 1, 0, 0, 0, 1, 0],  # either: turns 2 and 6
+    "process_advice": [0, 0, 1, 0, 0, 0, 1, 0],  # 2 of 4
     "mi_change": [0, 1, 0, 0, 0, 0, 0, 0],  # 1 of 4
 }
 
@@ -56,6 +57,21 @@ def test_without_turns_of_the_role_a_rate_is_undefined(make) -> None:  # type: i
     assert math.isnan(values["client_change_rate"])
     assert math.isnan(values["n_client_change"])
     assert math.isnan(values["client_change_rate_expected"])
+
+
+def test_a_code_that_the_coder_does_not_give_has_no_rate(make) -> None:  # type: ignore[no-untyped-def]
+    values = behaviour_rates(make(SPOKEN, {"mi_question": CODES["mi_question"]}))
+    assert values["therapist_question_rate"] == 0.5
+    assert math.isnan(values["therapist_advice_rate"])
+    assert math.isnan(values["n_therapist_advice"])
+
+
+def test_each_code_with_a_lane_has_its_rate_and_kinds_have_theirs_in_the_profile() -> None:
+    measures = {column.measure for column in MEASURES["behaviour_rates"].columns_for([])}
+    for code in shipped_codes():
+        name = measure_of_code(code.column)
+        assert (name in measures) == bool(code.lane and not code.parent), code.column
+        assert code_of_measure(name) == code.column
 
 
 def test_reflections_to_questions(make) -> None:  # type: ignore[no-untyped-def]

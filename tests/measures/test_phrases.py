@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language import phrases as engine
 from therapy_analytics.language.lexicons import Matcher, lexicon_folder
-from therapy_analytics.language.phrases import compiled, load_book, turns_of, turns_with
+from therapy_analytics.language.phrases import compiled, load_phrases, turns_with
 from therapy_analytics.language.word_sequence import word_sequence
 from therapy_analytics.session import Session, Turn
 
 BOOKS = sorted(path.stem for path in lexicon_folder().glob("*.toml") if "[phrases." in path.read_text(encoding="utf-8"))
-MEANINGS = tuple(f"{book}.{name}" for book in BOOKS for name in load_book(book).phrases)
+MEANINGS = tuple(f"{book}.{name}" for book in BOOKS for name in load_phrases(book))
 WORDS = ("a", "b", "c", "x", "not")
 
 
@@ -25,11 +25,11 @@ WORDS = ("a", "b", "c", "x", "not")
 def write(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that puts a file of one meaning, ``any.one``, in the place of the package's."""
 
-    def put(*patterns: str, unless: Sequence[str] = (), fluent: bool = False, **slots: Sequence[str]) -> None:
+    def put(*patterns: str, unless: Sequence[str] = (), **slots: Sequence[str]) -> None:
         categories = {name: {"words": words} for name, words in slots.items()}
         phrases = {"one": {"patterns": patterns, "unless": unless}}
-        book = compiled({"categories": categories, "phrases": phrases, "fluent": fluent})
-        monkeypatch.setattr(engine, "load_book", lambda _: book)
+        book = compiled({"categories": categories, "phrases": phrases})
+        monkeypatch.setattr(engine, "load_phrases", lambda _: book)
 
     return put
 
@@ -37,7 +37,7 @@ def write(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 @pytest.mark.parametrize("book", BOOKS)
 def test_every_phrase_is_well_formed(book: str) -> None:
     """A phrase begins with words that must stand there; what could match nowhere would be a silent zero."""
-    for name, meaning in load_book(book).phrases.items():
+    for name, meaning in load_phrases(book).items():
         for pattern in meaning.patterns:
             words = [part for part in pattern if not isinstance(part, str)]
             assert any(not optional for _, optional in words)
@@ -48,17 +48,15 @@ def test_every_phrase_is_well_formed(book: str) -> None:
 
 @pytest.mark.parametrize("book", BOOKS)
 def test_every_slot_is_used(book: str) -> None:
-    """Either a phrase has a slot, or a module names it."""
-    words = [part[0] for one in load_book(book).phrases.values() for pattern in one.patterns for part in pattern
+    words = [part[0] for one in load_phrases(book).values() for pattern in one.patterns for part in pattern
              if not isinstance(part, str)]  # fmt: skip
-    unused = {name for name, slot in load_book(book).slots.items() if not any(slot <= one for one in words)}
-    sources = "".join(path.read_text(encoding="utf-8") for path in Path(engine.__file__).parents[1].rglob("*.py"))
-    assert not {name for name in unused if f'{book}.{name}"' not in sources and f'"{name}"' not in sources}
+    written = tomllib.loads((lexicon_folder() / f"{book}.toml").read_text(encoding="utf-8"))["categories"]
+    assert [name for name, slot in written.items() if not any(set(slot["words"]) <= one for one in words)] == []
 
 
 @pytest.mark.parametrize("book", BOOKS)
 def test_every_word_of_a_phrase_is_one_that_the_tokeniser_makes(make, book: str) -> None:  # type: ignore[no-untyped-def]
-    known = {word for one in load_book(book).phrases.values() for pattern in one.patterns for part in pattern
+    known = {word for one in load_phrases(book).values() for pattern in one.patterns for part in pattern
              if not isinstance(part, str) for word in part[0]}  # fmt: skip
     made = word_sequence(make([("T", word) for word in sorted(known)])).index
     assert {word for word in known if word not in made} <= {"'ve", "'re", "'m", "cannot", "wouldn't", "i've", "n't"}
@@ -102,9 +100,9 @@ def test_begin_and_end_of_a_sentence(make, write) -> None:  # type: ignore[no-un
 
 
 def test_slots_gaps_and_places_that_a_reader_can_follow(make, write) -> None:  # type: ignore[no-untyped-def]
-    write("like ~ @kin|boss", "^ no way?", "same thing", fluent=True, kin=["mum", "dad"])
+    write("like ~ @kin|boss", "^ no way?", "same thing", kin=["mum", "dad"])
     texts = [
-        "You are like my, um, my old dad",
+        "You are like my old dad",
         "like a b c d dad",
         "same thing",
         "Well, no",
@@ -113,22 +111,19 @@ def test_slots_gaps_and_places_that_a_reader_can_follow(make, write) -> None:  #
         "... Same thing.",
     ]
     session = make([("C", text) for text in texts])
-    # "my, um, my" is one word; four words are more than ~ allows; "no" must begin a sentence.
+    # Four words are more than ~ allows; "no" must begin a sentence.
     assert turns_with(session, "any.one", "client").tolist() == [1, 0, 1, 0, 1, 1, 1]
-    assert turns_with(session, "any.one", "client", first=1).tolist() == [0, 0, 1, 0, 0, 1, 1]
-    assert turns_with(session, "any.one", "client", last=2).tolist() == [0, 0, 1, 0, 1, 1, 1]
-    assert turns_of(session, "any.one", "client").tolist() == [0, 0, 1, 0, 0, 1, 1]
     write("like ~ dad")
-    assert turns_with(make([("C", "like my, um, my dad")]), "any.one", "client").all()  # 3 words
-    assert not turns_with(make([("C", "like my, um, my old dad")]), "any.one", "client").any()  # 4
+    assert turns_with(make([("C", "like my very old dad")]), "any.one", "client").all()  # 3 words
+    assert not turns_with(make([("C", "like my very own old dad")]), "any.one", "client").any()  # 4
 
 
 def test_what_speaks_against_a_phrase_is_looked_for_before_each(make, write) -> None:  # type: ignore[no-untyped-def]
-    write("a b", unless=["hearsay"], fluent=True)
-    # hearsay reaches 4 words on, within the sentence, and a quotation mark is one of its words
-    texts = ["said a b", "said x y z a b", "said w x y z a b", "She said. A b", 'x "a b"', "said a b w x y z a b"]
+    write("a b", unless=["negated"])
+    # A negation reaches 4 words on, within the sentence
+    texts = ["never a b", "never x y z a b", "never w x y z a b", "Never. A b", "never a b w x y z a b"]
     session = make([("C", text) for text in texts])
-    assert turns_with(session, "any.one", "client").tolist() == [0, 0, 1, 1, 0, 1]
+    assert turns_with(session, "any.one", "client").tolist() == [0, 0, 1, 1, 1]
 
 
 def test_a_slot_that_is_not_there_is_an_error(write) -> None:  # type: ignore[no-untyped-def]

@@ -27,7 +27,8 @@ def table(synchrony=SYNCHRONY, disclosure=DISCLOSURE, *, seed=0):
 
 def one(**figures):
     """A single measure: estimates .3 after, .1 beyond, -.2 before; shuffles 0 +- .05."""
-    made = table(["rlsm_turn"], ["disclosure_depth_turn"]).assign(estimate=[0.3, 0.1, -0.2], null=0.0, null_sd=0.05)
+    made = table(["rlsm_turn"], ["disclosure_informational_turn"]).assign(estimate=[0.3, 0.1, -0.2])
+    made = made.assign(null=0.0, null_sd=0.05)
     return made.assign(lo=made["estimate"] - 0.1, hi=made["estimate"] + 0.2, **figures)
 
 
@@ -83,10 +84,10 @@ def test_the_order_of_rows_is_that_of_the_table_from_above():
 
 def test_rows_without_an_estimate_say_so():
     rows = table()
-    none = (rows["synchrony"] == "lsm_turn") & (rows["disclosure"] == "disclosure_depth_turn")
+    none = (rows["synchrony"] == "lsm_turn") & (rows["disclosure"] == "disclosure_informational_turn")
     ax = draw(rows.assign(estimate=rows["estimate"].mask(none)))
     assert said(ax).count("undefined") == 1
-    assert len(points(ax, "estimate after")) == 14
+    assert len(points(ax, "estimate after")) == 9
 
 
 def test_a_table_without_estimates_is_a_picture_that_says_so():
@@ -107,7 +108,7 @@ def test_a_table_that_is_no_such_table_is_an_error():
 
 def test_what_the_package_computes_can_be_drawn():
     turns = pd.DataFrame({"session_id": "a", "turn": range(3), "role": "client", "n_words": 1})
-    turns = turns.assign(lsm_turn=0.5, disclosure_depth_turn=0.5)
+    turns = turns.assign(lsm_turn=0.5, disclosure_informational_turn=0.5)
     found = disclosure_after_synchrony(turns)
     assert set(plots.PLOTS["association"].needs) <= set(found.columns)
     assert set(STATISTICS) <= set(found.columns)

@@ -7,14 +7,15 @@ from boards import SIZES, assert_no_overlaps, drawn, new_axes, place, texts
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
+from therapy_analytics.measures.process._responses import codes_of
 
+CLIENT, THERAPIST = codes_of("client"), codes_of("therapist")
 COLUMNS = ["client_code", "therapist_code", "n_client", "n_both", "n_client_other", "n_both_other"]
 
 
-def rows(*cells, odds=(0.5, 2.0), session_id="s1"):
-    """Make rows of one session; `odds` are the ends of the interval of all."""
-    table = pd.DataFrame(cells, columns=COLUMNS).assign(odds_ratio_lo=odds[0], odds_ratio_hi=odds[1])
+def rows(*cells, ends=(-0.5, 0.5), session_id="s1"):
+    """Make rows of one session; `ends` are those of the interval of each difference."""
+    table = pd.DataFrame(cells, columns=COLUMNS).assign(difference_lo=ends[0], difference_hi=ends[1])
     return table.assign(session_id=session_id)
 
 
@@ -28,8 +29,8 @@ def many(n, session_id="session_017"):
         for therapist in THERAPIST
     ]
     table = rows(*cells, session_id=session_id)
-    table.loc[::7, "odds_ratio_lo"] = 1.1
-    table.loc[::5, "odds_ratio_hi"] = 0.9
+    table.loc[::7, "difference_lo"] = 0.1
+    table.loc[::5, "difference_hi"] = -0.1
     return table
 
 
@@ -41,9 +42,9 @@ def shades(ax):
 
 def test_cells_hold_counts_and_are_the_darker_the_more():
     ax = plots.responses(
-        rows(("mi_change", "mi_question", 10, 5, 10, 3), ("mi_change", "mi_input", 10, 10, 10, 0)), ax=new_axes()
+        rows(("mi_sustain", "mi_question", 10, 5, 10, 3), ("mi_sustain", "mi_input", 10, 10, 10, 0)), ax=new_axes()
     )
-    assert {"5/10", "10/10", "8/20", "10/20", "Any client turn", "Change talk", "Question", "Therapist input"} <= set(
+    assert {"5/10", "10/10", "8/20", "10/20", "Any client turn", "Sustain talk", "Question", "Therapist input"} <= set(
         texts(ax)
     )
     every, own = shades(ax)
@@ -55,7 +56,7 @@ def test_cells_hold_counts_and_are_the_darker_the_more():
 
 
 def test_few_turns_are_hatched_and_neither_shaded_nor_marked():
-    ax = plots.responses(rows(("mi_change", "mi_question", 4, 4, 20, 1), odds=(1.5, 90.0)), ax=new_axes())
+    ax = plots.responses(rows(("mi_sustain", "mi_question", 4, 4, 20, 1), ends=(0.1, 0.9)), ax=new_axes())
     assert np.isnan(shades(ax)[1]).all()
     assert len(drawn(ax, "hatched", 2)) == 3
     assert "4/4" in texts(ax)
@@ -63,17 +64,17 @@ def test_few_turns_are_hatched_and_neither_shaded_nor_marked():
     assert any("fewer than 5 client turns" in text for text in texts(ax))
 
 
-@pytest.mark.parametrize(("odds", "up", "down"), [((1.2, 3.0), 1, 0), ((0.2, 0.8), 0, 1), ((0.5, 2.0), 0, 0)])
-def test_a_triangle_marks_an_interval_beyond_one(odds, up, down):
-    ax = plots.responses(rows(("mi_change", "mi_question", 20, 10, 20, 1), odds=odds), ax=new_axes())
+@pytest.mark.parametrize(("ends", "up", "down"), [((0.1, 0.9), 1, 0), ((-0.9, -0.1), 0, 1), ((-0.5, 0.5), 0, 0)])
+def test_a_triangle_marks_an_interval_beyond_none(ends, up, down):
+    ax = plots.responses(rows(("mi_sustain", "mi_question", 20, 10, 20, 1), ends=ends), ax=new_axes())
     assert len(drawn(ax, "marks ^", 1)) == up
     assert len(drawn(ax, "marks v", 1)) == down
     assert any("By chance alone" in text for text in texts(ax)) == bool(up or down)
 
 
 def test_sessions_are_added_up_and_two_are_too_few_for_marks():
-    one = rows(("mi_change", "mi_question", 10, 5, 10, 3), odds=(1.2, 3.0))
-    two = rows(("mi_change", "mi_question", 20, 9, 1, 1), odds=(1.2, 3.0), session_id="s2")
+    one = rows(("mi_sustain", "mi_question", 10, 5, 10, 3), ends=(0.1, 0.9))
+    two = rows(("mi_sustain", "mi_question", 20, 9, 1, 1), ends=(0.1, 0.9), session_id="s2")
     ax = plots.responses(pd.concat([one, two]), ax=new_axes())
     assert {"14/30", "18/41"} <= set(texts(ax))
     assert not len(drawn(ax, "marks ^", 1))
@@ -81,18 +82,18 @@ def test_sessions_are_added_up_and_two_are_too_few_for_marks():
 
 
 def test_the_table_of_a_run_keeps_its_marks():
-    table = rows(("mi_change", "mi_question", 20, 10, 20, 1), odds=(1.2, 3.0)).drop(columns="session_id")
+    table = rows(("mi_sustain", "mi_question", 20, 10, 20, 1), ends=(0.1, 0.9)).drop(columns="session_id")
     ax = plots.responses(table.assign(n_sessions=7), ax=new_axes())
     assert any("7 sessions, pooled" in text for text in texts(ax))
     assert len(drawn(ax, "marks ^", 1)) == 1
 
 
 def test_codes_that_are_not_given_are_left_out_and_those_that_do_not_occur_stay():
-    table = rows(("mi_change", "mi_question", 0, 0, 20, 1), ("bolt_changing", "mi_question", 0, 0, 0, 0))
+    table = rows(("mi_sustain", "mi_question", 0, 0, 20, 1), ("process_risk_own", "mi_question", 0, 0, 0, 0))
     found = texts(plots.responses(table, ax=new_axes()))
-    assert "Change talk" in found
+    assert "Sustain talk" in found
     assert "0/0" in found
-    assert "Changing" not in found
+    assert "Own danger" not in found
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -105,13 +106,19 @@ def test_no_text_lies_on_another_or_leaves_the_figure(n, size):
     "change",
     [
         lambda t: t.head(1),
-        lambda t: t[t["therapist_code"] == "advice"],
+        lambda t: t[t["therapist_code"] == "process_advice"],
         lambda t: t.astype({"client_code": "category", "therapist_code": "category", "n_both": "Int64"}),
-        lambda t: t.assign(client_code="own_code_of_a_very_long_name_" + t["client_code"]),
     ],
 )
 def test_odd_tables_are_drawn_without_overlaps(change):
     assert_no_overlaps(plots.responses(change(many(40)), ax=new_axes()))
+
+
+def test_other_codes_of_the_table_are_not_drawn():
+    table = rows(("mi_sustain", "mi_question", 9, 3, 9, 1), ("bolt_changing", "mi_question", 7, 2, 11, 2))
+    found = texts(plots.responses(table.assign(session_id="s1"), ax=new_axes()))
+    assert "3/9" in found
+    assert "2/7" not in found
 
 
 def test_no_rows_are_said_to_be_none():

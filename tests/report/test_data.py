@@ -99,7 +99,7 @@ def test_rates_counts_and_intervals_are_those_of_the_table(results: Path, made: 
             "therapist_question_rate",
             "open_question_rate",
             "client_change_rate",
-            "advice_after_feeling_rate",
+            "input_after_sustain_rate",
         ):
             rate, low, high, n, of = value(overview, session["id"], name)
             assert rate == row[name]
@@ -145,17 +145,11 @@ def test_marks_and_unsure_codes_are_those_of_the_turns(results: Path, made: tupl
         turns = turn_rows(results / "sessions" / session["id"])
         marks = {mark["name"]: mark["turns"] for mark in session["marks"]}
         seen |= set(marks)
-        named = [i for i, turn in enumerate(turns) if turn["unexpressed_feeling_turn"] == "1"]
-        assert marks.get("unexpressed_feeling_turn", []) == named
+        informed = [i for i, turn in enumerate(turns) if turn["input_after_sustain_turn"] == "1"]
+        assert marks.get("input_after_sustain_turn", []) == informed
         for code, where in session["unsure"].items():
             assert where == [i for i, turn in enumerate(turns) if code in turn["unsure_codes"].split(";")]
     assert len(seen) > 2
-
-
-def test_going_along_is_marked_where_it_answers_a_claim(results: Path, made: tuple[Json, list[Json]]) -> None:
-    for row, session in zip(measured_in(results), made[1], strict=True):
-        marked: list[int] = next((mark["turns"] for mark in session["marks"] if mark["name"] == "went_along_turn"), [])
-        assert len(marked) == row["n_went_along"] or row["n_went_along"] is None
 
 
 def test_time_is_minutes_where_there_is_a_clock_and_words_elsewhere(made: tuple[Json, list[Json]]) -> None:
@@ -202,7 +196,7 @@ def samples_of_one(copied: Path) -> Json:
 
 def test_every_measure_has_its_words(made: tuple[Json, list[Json]]) -> None:
     overview, _ = made
-    assert sum(one["shown"] for one in overview["measures"]) == 8
+    assert sum(one["shown"] for one in overview["measures"]) == 6
     for one in overview["measures"]:
         assert one["meaning"], one["name"]
         assert one["evidence"] in ("supported", "weak", "untested", "")
@@ -262,8 +256,6 @@ def test_unusual_words_stay_out_wherever_they_stood(copied_with_quotes: Path) ->
         rewrite(path, {"kind": "word"}, where=0)
         rewrite(path, {"kind": "some_kind_of_the_future"}, where=1)
         rewrite(path, {"kind": "word"})
-    for path in copied_with_quotes.glob("sessions/*/feelings.csv"):
-        rewrite(path, {"family": planted})
     without = json.dumps(data_of(copied_with_quotes))
     assert planted.lower() not in without.lower()
     assert planted in json.dumps(data_of(copied_with_quotes, quotes=True))
@@ -282,11 +274,6 @@ def test_with_quotes_what_was_said_is_there_word_for_word(results_with_quotes: P
         turns = rows(results_with_quotes / "sessions" / session["id"] / "turns.csv")
         assert session["text"] == [turn["text"] for turn in turns]
         assert session["speaker"] == [turn["speaker"] for turn in turns]
-        for turn, start, end, family, expressed, where in session["feelings"]:
-            assert 0 <= start < end <= len(session["text"][turn])
-            assert family
-            assert expressed in (0, 1)
-            assert where is None or 0 <= where < len(turns)
     words = [one for session in sessions for of_code in session["evidence"].values() for one in of_code]
     assert words
     assert all(start < end for _, start, end, _ in words)
@@ -309,7 +296,7 @@ def test_a_session_over_the_limit_stands_in_the_table_alone(results: Path) -> No
 
 def test_a_file_of_a_session_may_be_missing(copied: Path) -> None:
     """Each session lacks some of its files, and one lacks them all."""
-    names = ("turns.csv", "probabilities.csv", "turn_measures.csv", "measures.csv", "responses.csv", "feelings.csv")
+    names = ("turns.csv", "probabilities.csv", "turn_measures.csv", "measures.csv", "responses.csv")
     folders = sorted(copied.glob("sessions/*"))
     for folder, missing in zip(folders, (names[:1], names[1:3], names[3:], names), strict=True):
         for name in missing:

@@ -177,14 +177,14 @@ def test_the_spread_between_sessions_is_that_seen_less_what_few_turns_add_widene
 
 
 def test_turns_to_review_come_first_and_say_which(read: Results) -> None:
-    frame = read.sessions.assign(n_safety_cue_turns=[0, 1, 0, 2], n_self_harm_cue_turns=[0, 1, 0, 0])
-    frame["n_suicide_passive_cue_turns"] = [0, 0, 0, 2]
-    marks: list[dict[str, Any]] = [{"marks": []}, {"marks": [{"name": "safety_cue", "turns": [7]}]}, {"marks": []}]
-    danger = [{"column": "safety_cue", "measure": "n_safety_cue_turns"}, {"column": "lapse_turn", "measure": ""}]
+    frame = read.sessions.assign(n_danger_turns=[0, 1, 0, 2], n_danger_answered_turns=[0, 1, 0, 1])
+    frame["n_danger_passed_over_turns"] = [0, 0, 0, 1]
+    marks: list[dict[str, Any]] = [{"marks": []}, {"marks": [{"name": "danger_turn", "turns": [7]}]}, {"marks": []}]
+    danger = [{"column": "danger_turn", "measure": "n_danger_turns"}, {"column": "lapse_turn", "measure": ""}]
     found = list(_findings.to_review(replace(read, sessions=frame), marks, danger))
     assert [one.session for one in found] == [3, 1]
-    assert "2 turns to review for danger: phrases that may speak of a wish to be dead." in found[0].text
-    assert "1 turn (turn 7) to review for danger: phrases that may speak of self-harm." in found[1].text
+    assert "2 turns to review for danger: 1 passed over and 1 answered." in found[0].text
+    assert "1 turn (turn 7) to review for danger: 1 answered." in found[1].text
     assert all(one.text.endswith("no sign of safety.") for one in found)
 
 

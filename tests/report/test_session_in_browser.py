@@ -67,12 +67,11 @@ def plain(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def quoted(results_with_quotes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with quotes, one session with feelings named and a cue of danger, one of hostile words."""
+    """A report with quotes, one session with a turn of danger, one of hostile words."""
     overview, sessions = report_data(results_with_quotes, quotes=True, most_sessions=9)
     own = next(one for one in sessions if one["id"] == SESSION)
     own["text"][14] = "You sound angry, and 👩‍👧 sad."
-    own["feelings"] = [[14, 10, 15, "anger", 1, 9], [14, 25, 28, "sadness", 0, None]]
-    own["marks"] = [{"name": "safety_cue", "label": "Cue of danger: review", "danger": True, "turns": [9]}]
+    own["marks"] = [{"name": "danger_turn", "label": "Danger: review", "danger": True, "turns": [9]}]
     bad = next(one for one in sessions if one["id"] != SESSION)
     n = len(bad["role"])
     bad["text"], bad["speaker"] = [HOSTILE] * n, [LABELS[at % 2] for at in range(n)]
@@ -161,21 +160,6 @@ def test_with_quotes_the_transcript_and_the_words_that_led_to_a_code(reader: Ope
     assert "Have+" in shown
     assert "\N{MINUS SIGN}" in shown
     assert "it asks" in page.inner_text("tbody[data-code=bolt_questions_on_experiences] .turn-other")
-
-
-def test_feelings_named_say_where_the_client_said_so(reader: Open, quoted: Path) -> None:
-    one = reader(quoted)
-    page = one.open()
-    said, unsaid = page.locator(".line .feeling").all()
-    assert said.evaluate("node => node.firstChild.textContent") == "angry"
-    assert unsaid.evaluate("node => node.firstChild.textContent") == "sad"
-    unsaid.focus()
-    page.keyboard.press("Enter")
-    assert "no words of the client" in page.inner_text(".feeling-note")
-    said.click()
-    page.click(".feeling-note a")
-    assert one.title() == "Turn 9, client"
-    assert "Cue of danger" in page.inner_text(".turn-marks")
 
 
 def test_a_code_is_corrected_seen_everywhere_and_undone(reader: Open, plain: Path) -> None:

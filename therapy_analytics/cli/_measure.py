@@ -139,7 +139,7 @@ def run(
     ] = "balanced",
     all_codes: Annotated[
         bool,
-        typer.Option("--all-codes", help="Also kinds of reflection and input, and MITI's codes: less to be trusted."),
+        typer.Option("--all-codes", help="Also kinds of reflection and input, and codes of MISC and MITI."),
     ] = False,
     endpoint: Annotated[
         str | None,

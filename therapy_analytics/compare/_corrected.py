@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.clusters import Floats, cluster_error
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.measures._intervals import Z95, wilson
@@ -27,8 +28,6 @@ TAGGERS = ("accurate", "fast")
 UNCHECKED = ("llm", "")
 """Coders whose errors are not known: an outside one, and an unknown one."""
 PEOPLE = "people"
-BOOKS = ("mi", "bolt")
-"""Codebooks whose rates stand in the table of sessions under the name of the code."""
 TRANSFER = (
     "The tagger's sensitivity and specificity were measured on demonstrations of motivational interviewing (AnnoMI, "
     "HLQC), differ even within them, and may not hold here: take rates corrected for them as a warning of how far a "
@@ -200,10 +199,12 @@ def corrected_rates(
 def _rates(sessions: pd.DataFrame, by: str, cluster: str | None) -> Iterator[pd.DataFrame]:
     """Yield for each code a row a session: group, cluster, ``n`` turns, ``rate``, ``expected`` (mean probability)."""
     about = pd.DataFrame({by: sessions[by], "cluster": clusters_of(sessions, cluster)})
+    # Only the books that repeat no other have rates in the table, under the name of the code
+    books = {book.id for book in builtin_codebooks() if not book.overlaps}
     for row in errors_table().drop_duplicates("code").to_dict("records"):
         book, name = str(row["code"]).split("_", 1)
         column, n = f"{row['role']}_{name}_rate", f"n_turns_{row['role']}"
-        if book in BOOKS and {column, n} <= set(sessions.columns):
+        if book in books and {column, n} <= set(sessions.columns):
             numbers = {"n": sessions[n], "rate": sessions[column], "expected": sessions.get(f"{column}_expected", nan)}
             yield about.assign(code=row["code"], role=row["role"], **numbers)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
-from math import inf
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,6 @@ ALL_OTHERS = "all others"
 FEW_GROUPS = 3
 """Up to this number, groups are compared in pairs; of more, each with all others."""
 MOST_GROUPS = 100
-_ODDS_RATIO = "odds ratio"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -69,7 +67,7 @@ class GroupContrast:
 def grouped(
     results: Results, measures: Sequence[ComparedMeasure], *, by: str, cluster: str | None, where: Sequence[str] = ()
 ) -> Grouped:
-    """Return the sessions in groups; odds ratios become logarithms, on which 4 and 1/4 are equally far from 1.
+    """Return the sessions in groups.
 
     `by` and `cluster` are columns about sessions; without `cluster`, one is chosen (`cluster_column`). Conditions
     (`where`) are ``column=value`` or ``column!=value``, of which all must hold; values may be patterns (``nair_*``).
@@ -91,12 +89,10 @@ def grouped(
         _require(results, chosen, "--cluster")
     place = {name: i for i, name in enumerate(names)}
     values = frame[[one.name for one in measures]].to_numpy(dtype=np.float64)
-    odds = np.array([one.unit == _ODDS_RATIO for one in measures], dtype=np.bool_)
-    logs = np.log(values, out=np.full_like(values, np.nan), where=values > 0)
     return Grouped(
         sessions=frame,
-        measures=tuple(_logged(one) if one.unit == _ODDS_RATIO else one for one in measures),
-        values=np.where(odds, logs, values),
+        measures=tuple(measures),
+        values=values,
         by=by,
         names=names,
         group=np.array([place.get(name, -1) for name in frame[by]], dtype=np.int64),
@@ -105,12 +101,6 @@ def grouped(
         turns=frame["n_turns"].to_numpy(dtype=np.float64) if "n_turns" in frame else np.full(len(frame), np.nan),
         notes=(*notes, *more),
     )
-
-
-def _logged(one: ComparedMeasure) -> ComparedMeasure:
-    name = one.name.replace("odds_ratio", "log_odds_ratio")
-    meaning = f"Natural logarithm; 0 is no association: {one.meaning}"
-    return replace(one, name=name, unit=f"log {_ODDS_RATIO}", meaning=meaning, low=-inf, high=inf)
 
 
 def _require(results: Results, column: str, option: str) -> None:

@@ -93,7 +93,7 @@ def export(
     -------
     list of Path
         The files: sessions, measures and parts (a row for each measure), turns, probabilities, turn_measures,
-        behaviours (a row for each turn and code), responses, dyads and feelings where there are any, the codebook,
+        behaviours (a row for each turn and code), responses, dyads where there are any, the codebook,
         and wide where it is asked for. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``,
         with the name of each column there, and how many of its texts had to be cut.
 

@@ -20,7 +20,6 @@ class CategoryCounts(NamedTuple):
 
     counts: NDArray[np.int32]
     covered: NDArray[np.int32]
-    opens: Bools
 
 
 def count_categories(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64]) -> CategoryCounts:
@@ -47,9 +46,7 @@ def count_categories(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64
         begins[first:last, column] = False
         begins[first, column] = True
     covers &= tokens.word_start[:, None]
-    return CategoryCounts(
-        _per_turn(begins, turn_of, tokens), _per_turn(covers, turn_of, tokens), _opens(tokens, begins)
-    )
+    return CategoryCounts(_per_turn(begins, turn_of, tokens), _per_turn(covers, turn_of, tokens))
 
 
 def _per_turn(marks: Bools, turn_of: NDArray[np.int64], tokens: Tokens) -> NDArray[np.int32]:
@@ -58,16 +55,6 @@ def _per_turn(marks: Bools, turn_of: NDArray[np.int64], tokens: Tokens) -> NDArr
     token, column = np.nonzero(marks)
     counts = np.bincount(turn_of[token] * shape[1] + column, minlength=shape[0] * shape[1])
     return counts.reshape(shape).astype(np.int32)
-
-
-def _opens(tokens: Tokens, begins: Bools) -> Bools:
-    """Return of which categories the first word of each turn is, bool (n_turns, n_categories)."""
-    words = np.append(np.flatnonzero(tokens.word_start), len(tokens.ids))
-    first = words[np.searchsorted(words[:-1], tokens.offsets[:-1])]
-    has_word = first < tokens.offsets[1:]
-    opens = np.zeros((len(first), begins.shape[1]), dtype=np.bool_)
-    opens[has_word] = begins[first[has_word]]
-    return opens
 
 
 def _phrases(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64]) -> list[tuple[int, int, int]]:

@@ -39,13 +39,11 @@ class TurnArrays:
     n_words, n_sentences : int64 array (n_turns,)
         Words and sentences of each turn (a turn with words has at least one sentence).
     categories : mapping of str to int
-        Lexicon category to column of the three tables below.
+        Lexicon category to column of the two tables below.
     counts : int32 array (n_turns, n_categories)
         How often each category occurs; a phrase counts once, and its words do not count again.
     covered : int32 array (n_turns, n_categories)
         How many words each category accounts for.
-    opens : bool array (n_turns, n_categories)
-        Whether the turn begins with a word or phrase of the category.
     user_categories : tuple of str
         The categories of lexicons that the user added.
     tags : int8 array (n_tokens of the batch,) or None
@@ -60,7 +58,6 @@ class TurnArrays:
     categories: Mapping[str, int]
     counts: NDArray[np.int32]
     covered: NDArray[np.int32]
-    opens: NDArray[np.bool_]
     user_categories: tuple[str, ...] = ()
     tags: NDArray[np.int8] | None = None
 
@@ -103,7 +100,6 @@ class TurnArrays:
             n_sentences=self.n_sentences[turns],
             counts=self.counts[turns],
             covered=self.covered[turns],
-            opens=self.opens[turns],
         )
 
     def column(self, category: str) -> int:
@@ -170,10 +166,6 @@ class AnnotatedSession:
     def count(self, category: str) -> NDArray[np.int32]:
         """Return how often a lexicon category occurs in each turn, int32 (n_turns,)."""
         return self.turns.counts[:, self.turns.column(category)]
-
-    def opens_with(self, category: str) -> NDArray[np.bool_]:
-        """Return which turns begin with a word or phrase of a lexicon category, bool (n_turns,)."""
-        return self.turns.opens[:, self.turns.column(category)]
 
     def consists_of(self, category: str) -> NDArray[np.bool_]:
         """Return which turns have words, and only words of a lexicon category, bool (n_turns,)."""
@@ -310,7 +302,7 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
     tokens = tokenize([turn.text for turn in turns])
     starts = np.append(0, np.cumsum([len(session.turns) for session in sessions], dtype=np.int64))
     turn_of = np.repeat(np.arange(len(turns)), np.diff(tokens.offsets))
-    counts, covered, opens = count_categories(tokens, matcher, turn_of)
+    counts, covered = count_categories(tokens, matcher, turn_of)
     spoken = np.flatnonzero(tokens.word_start)
     begins = np.diff(sentence_numbers(tokens.sentence_end, turn_of)[spoken], prepend=-1) > 0
     arrays = TurnArrays(
@@ -322,7 +314,6 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
         categories={category.name: column for column, category in enumerate(matcher.categories)},
         counts=counts,
         covered=covered,
-        opens=opens,
         user_categories=matcher.user_categories,
     )
     return Batch(tuple(sessions), arrays, starts)

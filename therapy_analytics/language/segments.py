@@ -75,7 +75,6 @@ def segments(turns: TurnArrays) -> Segments:
         n_sentences=np.minimum(n_words, 1),
         counts=turns.counts[owner],
         covered=turns.covered[owner],
-        opens=turns.opens[owner],
     )
     return Segments(cut, owner)
 

@@ -65,7 +65,7 @@ class Mark:
     label, below : str
         What they are called.
     danger : str
-        Of turns with cues of danger, which the page lists before all else: the measure of sessions that counts them.
+        Of turns of danger, which the page lists before all else: the measure of sessions that counts them.
     """
 
     label: str
@@ -75,12 +75,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class KindOf:
-    """A count of turns with one kind of what another measure counts, which the page's sentences name.
+    """A count of turns of one kind among those that another measure counts, which the page's sentences name.
 
     Attributes
     ----------
     label : str
-        What such turns may speak of.
+        What is said of such turns, behind their number.
     kind_of : str
         The measure that counts all kinds.
     """
@@ -273,8 +273,8 @@ def count_name(rate_name: str) -> str:
 
     Examples
     --------
-    >>> count_name("therapist_question_rate"), count_name("client_we_per_100_words")
-    ('n_therapist_question', 'n_client_we')
+    >>> count_name("therapist_question_rate"), count_name("client_sleep_per_100_words")
+    ('n_therapist_question', 'n_client_sleep')
     """
     return f"n_{rate_name.removesuffix('_rate').removesuffix('_per_100_words')}"
 

@@ -6,22 +6,16 @@ other are alike, so that ``n`` turns tell less than ``n`` independent ones would
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtr
 
 Z95 = 1.959963984540054
 NAN = float("nan")
 FEWEST = 3
-"""Client turns of either kind, and answers of either kind, under which an odds ratio is undefined."""
+"""Client turns of either kind, and answers of either kind, under which a difference of two rates is undefined."""
 WORD_CORRELATION = 0.001
 """Correlation between two words of a session in being of one kind, for rates per 100 words."""
 Floats = NDArray[np.float64]
-_STEPS = 60
-_WIDEST = 30.0
-"""Logarithm of the odds ratios between which the ends of an interval are looked for."""
 
 
 def design_effect(n: float | Floats, correlation: float | Floats) -> Floats:
@@ -108,72 +102,68 @@ def wilsons(
     return share, low, high
 
 
-def odds_ratios(
+def matched_differences(
     k: Floats, n: Floats, k_other: Floats, n_other: Floats, effect: float | Floats = 1.0
 ) -> tuple[Floats, Floats, Floats]:
-    """Return odds ratios of ``k`` of ``n`` against ``k_other`` of ``n_other``, with their 95% intervals.
+    """Return how much larger the share ``k / n`` is than ``k_other / n_other`` within strata, with 95% intervals.
 
-    All three are undefined (nan) over zero (``k_other = 0`` or ``k = n``), and where one of the four sums of the table
-    is under `FEWEST`: one or two events would say more of the method than of the session.
+    The difference is that of Mantel and Haenszel: the mean over strata of the differences of the two shares, weighted
+    by ``n n_other / (n + n_other)``. All three are undefined (nan) where one of the sums over the strata of `k`, `n`,
+    and of their counterparts is under `FEWEST`, or no stratum has turns of both kinds.
 
     Parameters
     ----------
-    k, n, k_other, n_other : float64 arrays (...)
+    k, n, k_other, n_other : float64 arrays (n_strata, ...)
         Counts, whole numbers.
     effect : float or float64 array (...)
         Design effect of the comparison, at least 1.
 
     Notes
     -----
-    The interval is exact given the sums of the table (Fisher's noncentral hypergeometric distribution) with mid-p
-    tails; the tails are those of a normal quantile as many times larger as the standard error is.
+    The interval takes the variance of Sato (1989), which holds for many thin strata and for few thick ones, after two
+    turns were added to either kind, one of which is a hit (Agresti & Caffo, 2000), spread over the strata as the kind's
+    own turns are. Of 95% intervals of 20 to 80 turns in four strata 93 to 97% held the true difference; without the
+    added turns 80 to 94% did.
 
     References
     ----------
-    Cornfield, J. (1956). A statistical problem arising from retrospective studies. Third Berkeley Symposium, 4,
-    135-148. Agresti, A. (2013). Categorical data analysis (3rd ed., 16.6.4). Wiley: mid-p intervals.
+    Greenland, S., & Robins, J. M. (1985). Estimation of a common effect parameter from sparse follow-up data.
+    Biometrics, 41, 55-68. Sato, T. (1989). On the variance estimator for the Mantel-Haenszel risk difference.
+    Biometrics, 45, 1323-1324. Agresti, A., & Caffo, B. (2000). Simple and effective confidence intervals for
+    proportions and differences of proportions result from adding two successes and two failures. The American
+    Statistician, 54, 280-288.
 
     Examples
     --------
-    >>> [round(float(value[0]), 2) for value in odds_ratios(*(np.array([x]) for x in (6.0, 8.0, 4.0, 16.0)))]
-    [9.0, 1.2, 78.59]
+    3 of 4 against 2 of 8 among short turns, and 3 of 4 against 4 of 8 among long ones:
+
+    >>> table = (np.array(x, dtype=float).reshape(2, 1) for x in ((3, 3), (4, 4), (2, 4), (8, 8)))
+    >>> [round(float(value[0]), 2) for value in matched_differences(*table)]
+    [0.38, -0.05, 0.67]
     """
-    k, n, k_other, n_other, effect = np.broadcast_arrays(k, n, k_other, n_other, effect)
-    total, least = k + k_other, np.minimum(n, n_other)
-    told = (np.minimum(least, np.minimum(total, n + n_other - total)) >= FEWEST) & (k_other > 0) & (k < n)
-    found = np.full((3, *k.shape), np.nan)
-    if told.any():
-        a, b, c, d = (one[told] for one in (k, n - k, k_other, n_other - k_other))
-        tail = ndtr(-Z95 * np.sqrt(effect[told]))
-        found[:, told] = a * d / (b * c), *_exact_ends(a, b, c, d, tail)
-    value, low, high = found
-    return value, low, high
+    hits, other_hits = k.sum(axis=0), k_other.sum(axis=0)
+    turns, other_turns = n.sum(axis=0), n_other.sum(axis=0)
+    total = hits + other_hits
+    least = np.minimum(np.minimum(turns, other_turns), np.minimum(total, turns + other_turns - total))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, _ = _sato(k, n, k_other, n_other)
+        share, other_share = n / turns, n_other / other_turns
+        centre, variance = _sato(k + share, n + 2 * share, k_other + other_share, n_other + 2 * other_share)
+        reach = Z95 * np.sqrt(np.maximum(variance, 0) * effect)
+    found = np.stack([value, np.minimum(centre - reach, value), np.maximum(centre + reach, value)])
+    low, high = np.where(least >= FEWEST, found[1:].clip(-1, 1), np.nan)
+    return np.where(least >= FEWEST, value, np.nan), low, high
 
 
-def _exact_ends(a: Floats, b: Floats, c: Floats, d: Floats, tail: Floats) -> tuple[Floats, Floats]:
-    """Return between which odds ratios both mid-p tails of tables (n,) are at least `tail`."""
-    first = np.maximum(0.0, a - d)
-    x = first[:, None] + np.arange(np.max(np.minimum(a + b, a + c) - first) + 1)
-    cells = np.stack([x, (a + b)[:, None] - x, (a + c)[:, None] - x, (d - a)[:, None] + x])
-    possible = (cells >= 0).all(axis=0)
-    log = np.where(possible, -gammaln(np.maximum(cells, 0) + 1).sum(axis=0), -np.inf)
-    below = np.where(x < a[:, None], 1.0, np.where(x == a[:, None], 0.5, 0.0))
+def _sato(k: Floats, n: Floats, k_other: Floats, n_other: Floats) -> tuple[Floats, Floats]:
+    """Return Mantel and Haenszel's difference over strata (n_strata, ...) and its variance, (...) both."""
+    both, product, size = (n > 0) & (n_other > 0), n * n_other, n + n_other
 
-    def share_below(log_odds: Floats) -> Floats:
-        weights = log + (x - a[:, None]) * log_odds[..., None]
-        weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
-        # Added up in order, so that what other tables make wider than need be changes no bit
-        return np.asarray(np.cumsum(weights * below, axis=-1)[..., -1] / np.cumsum(weights, axis=-1)[..., -1])
+    def add_up(terms: Floats) -> Floats:
+        return np.asarray(np.where(both, terms, 0.0).sum(axis=0))
 
-    low, high = _where(share_below, np.stack([1 - tail, tail]))
-    return np.where(a == first, 0.0, np.exp(low)), np.exp(high)
-
-
-def _where(falling: Callable[[Floats], Floats], value: Floats) -> Floats:
-    """Return where a falling function comes to each of some values, by halving."""
-    low, high = np.full(value.shape, -_WIDEST), np.full(value.shape, _WIDEST)
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        over = falling(middle) > value
-        low, high = np.where(over, middle, low), np.where(over, high, middle)
-    return np.asarray((low + high) / 2)
+    weight = add_up(product / size)
+    value = add_up((k * n_other - k_other * n) / size) / weight
+    p = add_up((n**2 * k_other - n_other**2 * k + product * (n_other - n) / 2) / size**2)
+    q = add_up((k * (n_other - k_other) + k_other * (n - k)) / (2 * size))
+    return value, (value * p + q) / weight**2

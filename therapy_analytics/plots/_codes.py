@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.measures._intervals import Z95
-from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
 from therapy_analytics.plots._board import Key
 from therapy_analytics.plots._turns import numbers
 
@@ -62,10 +61,6 @@ def known_codes() -> dict[str, Behaviour]:
             label = code.name if book.place < LAST else f"{code.name} ({book.name.split()[0]})"
             weak = code.status == "experimental"
             found[code.column] = Behaviour((at, 2 * i), code.column, label, code.role, weak)
-    for name, codes in (*CLIENT.items(), *THERAPIST.items()):
-        if len(codes) > 1:
-            last = max(found[code] for code in codes)
-            found[name] = Behaviour((last.place[0], last.place[1] + 1), name, "Either of these two", last.role)
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.collections import QuadMesh
 
 from therapy_analytics.measures.process._responses import COUNTS, pooled_responses
+from therapy_analytics.measures.process.responses import ANSWERS, EVENTS
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
 from therapy_analytics.plots._codes import WEAK, Behaviour, behaviours
@@ -27,6 +28,8 @@ FEW = 5
 """Of fewer client turns neither shading nor marks are drawn: one of one would look like always."""
 DEEP = (0.043, 0.235, 0.365)
 """The colour of all: one hue, from white, so that it prints in grey."""
+_ROWS, _COLUMNS = ([code for act in acts.values() for code in act.codes] for acts in (EVENTS, ANSWERS))
+"""The codes that are drawn: those of which `therapy_analytics.measures.process.responses` has measures."""
 ANY = Behaviour((-1, 0), "any", "Any client turn", "client")
 DARK = 0.66
 """From this share on, the cell is so dark that its writing is white."""
@@ -45,7 +48,7 @@ class _ResponseCells:
     any_n, any_both : float array (n_therapist_codes,)
         The same for all client turns, whatever their codes.
     above, below : bool array (n_client_codes, n_therapist_codes)
-        Where the interval of the odds ratio lies wholly above, or below, 1.
+        Where the interval of the difference from other client turns lies wholly above, or below, 0.
     """
 
     client: list[Behaviour]
@@ -60,7 +63,7 @@ class _ResponseCells:
 
 @plot(needs=("client_code", "therapist_code", *COUNTS), takes="responses", run=3)
 def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
-    """Draw how often the therapist's next turn has each code, after each code of the client's.
+    """Draw how the therapist answers feelings, sustain talk, untested claims, ruptures, danger and corrections.
 
     Parameters
     ----------
@@ -76,11 +79,12 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    A triangle marks where the interval of the odds ratio lies above or below 1; among so many cells one in twenty would
-    be marked if nothing were behind it. Intervals of several sessions compare within sessions. An answer that has
-    several codes stands in several columns.
+    A triangle marks where the interval of the difference lies above or below 0; among so many cells one in twenty would
+    be marked if nothing were behind it. Differences of several sessions compare within sessions. An answer that has
+    several codes stands in several columns. The table has rows for all other codes, too.
     """
     ax = axes_or_new(ax)
+    table = table[table["client_code"].isin(_ROWS) & table["therapist_code"].isin(_COLUMNS)]
     several = "session_id" in table and table["session_id"].nunique() > 1
     cells = _cells(pooled_responses(table) if several else table)
     if not cells.any_n.any():
@@ -104,7 +108,7 @@ def _cells(table: DataFrame) -> _ResponseCells:
         return found
 
     n, both, n_other, both_other = (np.nan_to_num(grid(numbers(table, name))) for name in COUNTS)
-    low, high = (grid(numbers(table, f"odds_ratio_{end}")) for end in ("lo", "hi"))
+    low, high = (grid(numbers(table, f"difference_{end}")) for end in ("lo", "hi"))
     total = n + n_other
     rows_given, columns_given = np.flatnonzero(total.sum(axis=1)), np.flatnonzero(total.sum(axis=0))
     kept = np.ix_(rows_given, columns_given)
@@ -117,8 +121,8 @@ def _cells(table: DataFrame) -> _ResponseCells:
         both=both[kept],
         any_n=total[fullest][columns_given],
         any_both=(both + both_other)[fullest][columns_given],
-        above=((n >= FEW) & (low > 1))[kept],
-        below=((n >= FEW) & (high < 1))[kept],
+        above=((n >= FEW) & (low > 0))[kept],
+        below=((n >= FEW) & (high < 0))[kept],
     )
 
 
@@ -141,7 +145,7 @@ def _keys(cells: _ResponseCells) -> list[Key]:
         words = f"fewer than {FEW} client turns: neither shaded nor marked"
         keys.append(Key(words=words, box={"fc": "none", "hatch": "////", **edge}))
     if cells.above.any():
-        words = "more often than after other client turns (95% interval of the odds ratio)"
+        words = "more often than after other client turns (95% interval of the difference)"
         keys.append(Key(words=words, mark={"marker": "^"}))
     return [*keys, Key(words="less often", mark={"marker": "v"})] if cells.below.any() else keys
 
@@ -170,7 +174,7 @@ def _layout(board: Board, cells: _ResponseCells, top: float) -> _ResponseLayout:
     tall = max(length(one.name) for one in cells.therapist) + 1
     font = min(board.font, top / (tall + 1.5 * n_rows))
     foot = top - tall * font
-    counts = (len(f"{cells.n.max():,.0f}") * ADVANCE + 1.2) * font
+    counts = (len(f"{max(cells.n.max(), cells.any_n.max()):,.0f}") * ADVANCE + 1.2) * font
     names = min(max(length(one.name) for one in (*cells.client, ANY)) * font, 0.3 * board.width)
     left = names + counts + 0.6 * font
     width = min((board.width - left) / len(cells.therapist), 60.0)

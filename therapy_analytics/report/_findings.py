@@ -24,7 +24,7 @@ HIGH = "human_high"
 MOST = 60
 """So many go into the page, which shows the first dozen and the rest on request."""
 MOST_TURNS = 12
-NO_SIGN = "Phrases miss much: that none is found elsewhere is no sign of safety."
+NO_SIGN = "Some danger is missed: that none is found elsewhere is no sign of safety."
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +167,16 @@ def to_review(
             kinds = _kinds(results, danger)
             for i in sorted(np.flatnonzero(counts).tolist(), key=lambda i: (-counts.iloc[i], i)):
                 n, where = int(counts.iloc[i]), _where(sessions, i, mark["column"])
-                named = [label for name, label in kinds.items() if frame[name].iloc[i] > 0]
+                named = [
+                    f"{frame[name].iloc[i]:.0f} {label}" for name, label in kinds.items() if frame[name].iloc[i] > 0
+                ]
                 text = f"{frame['session_id'].iloc[i]}: {_turns(n, where)} to review for danger"
-                text += f": phrases that may speak of {listed(named, len(named))}. " if named else ". "
+                text += f": {listed(named, len(named))}. " if named else ". "
                 yield Finding(text + NO_SIGN, danger, nan, float(n), session=i)
 
 
 def _kinds(results: Results, counted: str) -> dict[str, str]:
-    """Return the measures of the results that count kinds of what another counts, with what their turns speak of."""
+    """Return the measures of the results that count kinds of what another counts, with what is said of such turns."""
     rows = results.codebook
     own = rows[rows["page"] == f"{KIND}, {counted}"]
     return {str(name): str(label) for name, label in own["label"].items() if name in results.sessions}

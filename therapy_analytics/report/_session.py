@@ -18,7 +18,6 @@ NEEDED = ("turn", "role", "n_words")
 PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")
 RESPONSES = ("client_code", "therapist_code", "n_client", "n_both", "rate", "lo", "hi")
 SYNCHRONY = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_p")
-FEELINGS = ("turn", "start", "end", "family", "expressed", "expressed_turn")
 EVIDENCE = ("turn", "code", "kind", "name", "start", "end", "weight")
 WORD = "word"
 MOST_WORDS, MOST_OTHERS = 5, 3
@@ -68,7 +67,6 @@ def session_data(folder: Path, name: str, index: int, shown: ShownTurns, *, quot
     }
     if quotes and "text" in turns:
         data["speaker"], data["text"] = list(turns.get("speaker", ())), list(turns["text"])
-        data["feelings"] = _feelings(folder)
     return data | _evidence(folder, quotes=quotes)
 
 
@@ -185,19 +183,6 @@ def _responses(folder: Path) -> list[Json]:
         }
         for row in read_rows(folder / "responses.csv", RESPONSES)
         if number(row["n_both"]) > 0
-    ]
-
-
-def _feelings(folder: Path) -> list[list[Any]]:
-    """Return the feelings that the therapist named: turn, start, end, family, expressed, and in which turn."""
-    return [
-        [
-            *(_whole(row[name]) for name in ("turn", "start", "end")),
-            row["family"],
-            int(number(row["expressed"]) > 0),
-            _whole(row["expressed_turn"]),
-        ]
-        for row in read_rows(folder / "feelings.csv", FEELINGS)
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-REVIEW = "Turns with cues of danger come first: they are found by phrases and are turns to read, no assessment."
+REVIEW = "Turns of danger come first: a model marks them, and they are turns to read, no assessment."
 SESSIONS = (
     "Each session's count of questions, reflections, and advice or information is held against the sessions of skilled "
     "people (AnnoMI and HLQC, {n} sessions that were shown as good practice), allowing for how those differ among "
@@ -33,7 +33,7 @@ LIMITS = (
     "Codes are a machine's predictions: each has its probability, and some are wrong. Read the turns before you judge.",
     "Intervals hold what few turns leave open (sampling), not the machine's own errors.",
     _REFERENCES,
-    "That no cue of danger was found is no sign of safety: the phrases miss much.",
+    "That no danger was found is no sign of safety: the tagger misses some, and the fast tagger looks for none.",
     "Synchrony has no agreed direction: more is not better. It grows with turn length: see its null distribution.",
     "What good the sessions did the client, this page does not show.",
 )

@@ -17,31 +17,12 @@ KINDS = {
         "Do you mind if I write this down?",
         "Would you be open to a suggestion?",
     ],
-    "choice": [
-        "There are a few options that we can look at.",
-        "Would you rather start with sleep or with work?",
-        "Where would you like to start?",
-        "Another possibility is the group.",
-    ],
     "autonomy": [
         "It's really up to you.",
         "This is your choice.",
         "You know yourself best.",
         "I'm not here to tell you what to do.",
         "We can talk whenever you feel ready.",
-    ],
-    "checking": [
-        "Does that make sense?",
-        "Did I get that right?",
-        "I want to make sure I understand you.",
-        "Correct me if I am wrong.",
-    ],
-    "feedback": [
-        "How was this session for you?",
-        "What do you think about that?",
-        "What was most helpful for you?",
-        "Is there anything I could do differently?",
-        "How does that sound?",
     ],
 }
 NOTHING = [
@@ -71,9 +52,10 @@ def test_words_alone_and_reported_speech_are_nothing(make, text: str) -> None:  
 
 
 def test_a_turn_counts_once_a_kind_and_under_several(make) -> None:  # type: ignore[no-untyped-def]
-    values = collaboration(make([("T", "It's up to you. It is your choice. Does that make sense?"), ("T", "...")]))
+    said = "It's up to you. It is your choice. Can I ask you about your sleep?"
+    values = collaboration(make([("T", said), ("T", "...")]))
     assert values["therapist_autonomy_rate"] == 1
-    assert values["therapist_checking_rate"] == 1
+    assert values["therapist_permission_rate"] == 1
 
 
 def test_without_words_of_the_therapist_undefined(make) -> None:  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.segments import turns_from_texts
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures.alliance.self_disclosure import courses, depths, first_person_affect, self_disclosure
+from therapy_analytics.measures.alliance.self_disclosure import courses, self_disclosure
 from therapy_analytics.session import Session, Turn
 
 OPEN = "I was so scared when my father left us, and I still feel ashamed of it."
@@ -57,33 +57,9 @@ def test_session_values_are_means_over_turns_of_the_role(make) -> None:  # type:
 def test_who_discloses_is_kept_apart(make) -> None:  # type: ignore[no-untyped-def]
     told = self_disclosure(make([("T", CLOSED), ("C", OPEN)]))
     turned = self_disclosure(make([("T", OPEN), ("C", CLOSED)]))
-    for name in ("emotional_disclosure", "words_disclosed_per_turn", "disclosure_depth"):
+    for name in ("emotional_disclosure", "words_disclosed_per_turn"):
         assert told[f"client_{name}"] == turned[f"therapist_{name}"]
         assert told[f"client_{name}"] > turned[f"client_{name}"]
-
-
-def test_first_person_affect_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
-    values = self_disclosure(
-        make(
-            [
-                ("C", "I was sad and afraid. They were happy to be there."),  # sad, afraid, not happy; 11 words
-                ("T", "You sound angry about all of it."),  # 7 words, no I
-                ("C", "Yes."),  # 1 word
-                ("C", "My sister is so angry with me."),  # angry; 7 words
-            ]
-        )
-    )
-    assert values["n_client_first_person_affect"] == 3
-    assert values["client_first_person_affect_per_100_words"] == pytest.approx(100 * 3 / 19)
-    low, high = (values[f"client_first_person_affect_per_100_words_{end}"] for end in ("lo", "hi"))
-    assert low < 100 * 3 / 19 < high
-    assert values["n_therapist_first_person_affect"] == 0
-
-
-def test_depth_orders_intimate_and_casual_topics() -> None:
-    near, far, silent = depths(turns_from_texts(["My brother killed himself and I blame myself.", CLOSED, "?!"]))
-    assert 1 >= near > 0 > far >= -1
-    assert np.isnan(silent)
 
 
 def test_course_of_seven_turns() -> None:
@@ -105,9 +81,8 @@ def test_without_words_undefined(make, said: list[tuple[str, str]]) -> None:  # 
 
 def test_turns_of_5000_words_and_of_signs(make) -> None:  # type: ignore[no-untyped-def]
     values = self_disclosure(make([("C", "i was sad " * 1667), ("T", "\U0001f602 ?!"), ("C", "word " * 5000)]))
-    assert values["n_client_first_person_affect"] == 1667
     assert np.isnan(values["disclosure_emotional_turn"][1])  # type: ignore[index]
-    assert np.isfinite(values["client_disclosure_depth"])
+    assert np.isfinite(values["client_emotional_disclosure"])
 
 
 def test_no_bit_depends_on_the_batch() -> None:
@@ -128,16 +103,6 @@ def _session(name: str, texts: list[str]) -> Session:
         for i, text in enumerate(texts)
     ]
     return Session(id=name, source_file="", turns=tuple(turns))
-
-
-def test_emotions_need_a_first_person_in_their_own_sentence() -> None:
-    assert first_person_affect(
-        turns_from_texts(["I went home today. Everyone was sad about it.", "sad", ""])
-    ).tolist() == [
-        0,
-        0,
-        0,
-    ]
 
 
 def test_a_session_of_500_turns_is_quick() -> None:

@@ -10,25 +10,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import nchypergeom_fisher
-from statsmodels.stats.contingency_tables import StratifiedTable
 
 import therapy_analytics as ta
 from benchmarks._corpora import of_quality
 from tests.undefined import without_totals
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._intervals import odds_ratios, wilson, wilsons
+from therapy_analytics.measures._intervals import matched_differences, wilson, wilsons
 from therapy_analytics.measures.process._counts import replies
 from therapy_analytics.measures.process._responses import (
-    CLIENT,
+    COUNTS,
     POOLED_COLUMNS,
     RESPONSE_COLUMNS,
-    THERAPIST,
-    Pooled,
+    codes_of,
     pooled_responses,
-    pooled_rows,
-    response_counts,
     response_rows,
 )
 from therapy_analytics.measures.process.responses import responses
@@ -41,20 +36,13 @@ CODES = {
     "mi_sustain": [0, 1, 0, 1, 0, 0, 0, 1],  # turns 1 and 3 are answered, by 2 and 4; 7 is not
     "mi_input": [1, 0, 1, 0, 0, 0, 1, 0],  # answers 2 and 6
     "mi_reflection": [0, 0, 0, 0, 1, 0, 0, 0],  # answer 4
-    "bolt_negative_feeling": [0, 1, 0, 0, 0, 0, 0, 0],
-    "bolt_positive_feeling": [0, 0, 0, 0, 0, 1, 0, 0],  # a feeling in 1 and 5, answered by 2 and 6
-    "bolt_planning": [0, 0, 0, 0, 0, 0, 1, 0],
-    "bolt_problem_solving": [0, 0, 1, 0, 1, 0, 0, 0],  # 4 has no input: no advice for the measure
+    "process_feeling_negative": [0, 1, 0, 0, 0, 1, 0, 0],  # a feeling in 1 and 5, answered by 2 and 6
+    "process_advice": [0, 0, 1, 0, 0, 0, 1, 0],
+    "process_rupture_withdrawal": [0, 0, 0, 1, 0, 0, 0, 0],
+    "process_rupture_confrontation": [0, 0, 0, 0, 0, 1, 0, 0],  # a rupture in 3 and 5, answered by 4 and 6
+    "process_repair": [0, 0, 0, 0, 1, 0, 0, 0],
 }
-
-
-def as_arrays(*counts: float) -> list[np.ndarray]:
-    return [np.array([float(one)]) for one in counts]
-
-
-def of_table(*counts: float) -> tuple[float, ...]:
-    """Return the odds ratio of k of n against k of n others, with its ends."""
-    return tuple(float(one[0]) for one in odds_ratios(*as_arrays(*counts)))
+CLIENT, THERAPIST = codes_of("client"), codes_of("therapist")
 
 
 def _frame(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -63,26 +51,32 @@ def _frame(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 def test_a_table_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
     rows = _frame(response_rows(make(SAID, CODES)))
-    assert len(rows) == len(CLIENT) * len(THERAPIST) == 8 * 17
+    assert len(rows) == len(CLIENT) * len(THERAPIST)
     one = rows.loc[("mi_sustain", "mi_input")]
     assert (one["n_client"], one["n_both"], one["n_client_other"], one["n_both_other"]) == (2, 1, 1, 1)
     assert one["rate"] == 0.5
     assert (one["lo"], one["hi"]) == pytest.approx(wilson(1, 2, correlation_of("mi_input")))
     assert one["base_rate"] == pytest.approx(2 / 3)
-    assert math.isnan(one["odds_ratio"])  # of three client turns nothing is said
-    assert rows.loc[("mi_sustain", "advice"), "n_both"] == 2  # problem-solving in 2 and 4
+    assert math.isnan(one["difference"])  # of three client turns nothing is said
+    assert rows.loc[("mi_sustain", "process_advice"), "n_both"] == 1
+    assert {code.partition("_")[0] for code in (*CLIENT, *THERAPIST)} == {"mi", "bolt", "process"}
+
+
+def test_pairs_of_codes_that_the_coder_does_not_give_have_no_rows(make) -> None:  # type: ignore[no-untyped-def]
+    rows = _frame(response_rows(make(SAID, {"mi_sustain": CODES["mi_sustain"]})))
+    assert {code.partition("_")[0] for pair in rows.index for code in pair} == {"mi", "bolt"}
 
 
 def test_undefined_where_there_is_nothing_to_compare(make) -> None:  # type: ignore[no-untyped-def]
     rows = _frame(response_rows(make(SAID, CODES)))
     assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "rate"])
-    assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "odds_ratio"])
+    assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "difference"])
     assert rows.loc[("bolt_life_event", "mi_input"), "base_rate"] == pytest.approx(2 / 3)
-    assert math.isnan(rows.loc[("mi_sustain", "mi_question"), "odds_ratio"])  # nobody ever asks
+    assert math.isnan(rows.loc[("mi_sustain", "mi_question"), "difference"])  # nobody ever asks
     empty = _frame(response_rows(make([])))
-    assert empty[["rate", "lo", "hi", "base_rate", "odds_ratio"]].isna().all(axis=None)
+    assert empty[["rate", "lo", "hi", "base_rate", "difference"]].isna().all(axis=None)
     bare = _frame(response_rows(replace(make(SAID), decisions={}, probabilities={})))
-    assert bare["n_client"].sum() == 0
+    assert len(bare) == 0
 
 
 def test_the_answer_is_the_next_turn_of_the_therapist_unless_the_client_goes_on(make) -> None:  # type: ignore[no-untyped-def]
@@ -109,104 +103,46 @@ def test_arrays_of_intervals_are_wilsons() -> None:
     assert np.isnan([rate[4], low[4], high[4]]).all()
 
 
-def test_an_odds_ratio_turned_around_is_its_inverse() -> None:
-    one, low, high = of_table(3, 10, 2, 30)
-    other, other_low, other_high = of_table(2, 30, 3, 10)
-    assert (one * other, low * other_high, high * other_low) == pytest.approx((1, 1, 1))
+def _sessions(counts: np.ndarray) -> pd.DataFrame:
+    """Return a table of responses from counts (n_sessions, 4, n_pairs)."""
+    n_pairs = counts.shape[2]
+    codes = {"client_code": "mi_sustain", "therapist_code": [f"answer_{i}" for i in range(n_pairs)]}
+    parts = [pd.DataFrame(dict(zip(COUNTS, own, strict=True))).assign(session_id=i, **codes)
+             for i, own in enumerate(counts)]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        (0, 3, 0, 5),  # nobody answers so
-        (2, 2, 1, 30),  # two client turns
-        (1, 9, 1, 30),  # two answers
-        (5, 5, 3, 30),  # over zero: all are answered so
-        (5, 9, 0, 30),  # over zero: no other is answered so
-    ],
-)
-def test_an_odds_ratio_of_too_little_or_over_zero_is_undefined(table: tuple[int, ...]) -> None:
-    assert np.isnan(of_table(*table)).all()
-
-
-@pytest.mark.parametrize("table", [(6, 8, 4, 16), (3, 4, 9, 30), (0, 8, 12, 20), (40, 60, 30, 90)])
-def test_the_ends_are_where_half_of_the_table_and_all_beyond_have_a_fortieth(table: tuple[int, ...]) -> None:
-    k, n, k_other, n_other = table
-    _, low, high = of_table(*table)
-    for odds, tail in ((low, "upper"), (high, "lower")):
-        if odds > 0:
-            drawn = nchypergeom_fisher(n + n_other, n, k + k_other, odds)
-            beyond = drawn.sf(k) if tail == "upper" else drawn.cdf(k - 1)
-            assert beyond + drawn.pmf(k) / 2 == pytest.approx(0.025, abs=1e-6)
-    assert (low == 0) == (k == 0)
-
-
-def test_a_design_effect_widens_and_other_tables_change_no_bit() -> None:
-    _, low, high = of_table(6, 8, 4, 16)
-    _, wider_low, wider_high = (float(one[0]) for one in odds_ratios(*as_arrays(6, 8, 4, 16), 2.0))
-    assert wider_low < low < high < wider_high
-    both = odds_ratios(
-        *(np.append(one, other) for one, other in zip(as_arrays(6, 8, 4, 16), (400.0, 900, 200, 800), strict=True))
-    )
-    assert (both[1][0], both[2][0]) == (low, high)
-
-
-def test_intervals_of_odds_ratios_leave_out_the_true_one_at_most_as_often_as_they_say() -> None:
-    """Of 30 other client turns and few of the kind; before, .075 of the intervals from two turns left out 1."""
-    random = np.random.default_rng(0)
-    for n in (2, 3, 5, 10):
-        for rate in (0.05, 0.2, 0.5):
-            for odds in (1.0, 4.0):
-                k = random.binomial(n, odds * rate / (1 - rate + odds * rate), 2000).astype(float)
-                other = random.binomial(30, rate, 2000).astype(float)
-                _, low, high = odds_ratios(k, np.full(2000, float(n)), other, np.full(2000, 30.0))
-                told = ~np.isnan(low)
-                assert told.any() == (n >= 3)
-                assert not told.any() or ((low > odds) | (high < odds))[told].mean() <= 0.055
-
-
-def test_the_pooled_odds_ratio_is_that_of_mantel_and_haenszel() -> None:
-    rng = np.random.default_rng(1)
-    pooled, tables = Pooled(), []
-    for _ in range(6):
-        counts = np.zeros((4, len(CLIENT), len(THERAPIST)))
-        n, n_other = rng.integers(1, 20, 2)
-        a, b = rng.integers(0, n + 1), rng.integers(0, n_other + 1)
-        counts[:, 0, 0] = n, a, n_other, b
-        pooled.add(counts)
-        tables.append([[a, n - a], [b, n_other - b]])
-    row = _frame(pooled_rows(pooled)).iloc[0]
-    theirs = StratifiedTable([np.array(table, dtype=float) for table in tables])
-    assert row["odds_ratio"] == pytest.approx(theirs.oddsratio_pooled)
-    low, high = theirs.oddsratio_pooled_confint()  # turns as independent: no shorter
-    assert row["odds_ratio_lo"] < low < row["odds_ratio"] < high < row["odds_ratio_hi"]
-    assert row["n_client"] == sum(sum(table[0]) for table in tables)
-    assert row["n_sessions"] == 6
+def test_the_pooled_difference_that_a_reader_can_count() -> None:
+    # 3 of 4 against 1 of 4, weight 2; 2 of 2 against 3 of 6, weight 3 / 2; none of 3 against none of 3, weight 3 / 2
+    counts = np.array([[4, 3, 4, 1], [2, 2, 6, 3], [3, 0, 3, 0]], dtype=float)[:, :, None]
+    row = pooled_responses(_sessions(counts)).iloc[0]
+    assert row["difference"] == pytest.approx((2 * 0.5 + 1.5 * 0.5 + 1.5 * 0) / 5)
+    assert row["difference_lo"] < 0 < row["difference"] < row["difference_hi"]
+    assert (row["n_client"], row["n_both_other"], row["n_sessions"]) == (9, 4, 3)
+    two = pooled_responses(_sessions(counts[:2])).iloc[0]
+    assert two["difference"] == pytest.approx(0.5)
+    assert math.isnan(two["difference_lo"])  # two sessions tell nothing of others
 
 
 @pytest.mark.parametrize("n_sessions", [5, 12])
 def test_pooled_intervals_hold_over_sessions_that_differ(n_sessions: int) -> None:
-    """Each cell is a draw of its own: sessions differ in both rates, and the answer does not depend on the client."""
-    random, held, rates = np.random.default_rng(2), [], []
-    for _ in range(15):
-        pooled = Pooled()
-        for _ in range(n_sessions):
-            rate = random.beta(3, 6, (len(CLIENT), len(THERAPIST)))
-            n, other = random.integers(5, 15, (2, *rate.shape))
-            pooled.add(np.stack([n, random.binomial(n, rate), other, random.binomial(other, rate)]).astype(float))
-        rows = _frame(pooled_rows(pooled))
-        held.append((rows["odds_ratio_lo"] <= 1) & (rows["odds_ratio_hi"] >= 1))
-        rates.append((rows["lo"] <= 1 / 3) & (rows["hi"] >= 1 / 3))
-    assert 0.925 <= np.mean(held) <= 0.99
-    assert 0.925 <= np.mean(rates) <= 0.99
+    """Each pair is a draw of its own: sessions differ in both rates, and the answer does not depend on the client."""
+    random = np.random.default_rng(2)
+    rate = random.beta(3, 6, (n_sessions, 3_000))
+    n, other = random.integers(5, 15, (2, *rate.shape))
+    counts = np.stack([n, random.binomial(n, rate), other, random.binomial(other, rate)], axis=1)
+    rows = pooled_responses(_sessions(counts.astype(float)))
+    held = (rows["difference_lo"] <= 0) & (rows["difference_hi"] >= 0)
+    assert 0.925 <= held.mean() <= 0.99
+    assert 0.925 <= ((rows["lo"] <= 1 / 3) & (rows["hi"] >= 1 / 3)).mean() <= 0.99
 
 
 def test_the_pooled_rows_of_one_session_are_its_own(make) -> None:  # type: ignore[no-untyped-def]
-    session, pooled = make(SAID, CODES), Pooled()
-    pooled.add(response_counts(session))
-    own, rows = _frame(response_rows(session)), _frame(pooled_rows(pooled))
+    session = make(SAID, CODES)
+    own = _frame(response_rows(session))
+    rows = pooled_responses(own.reset_index()).set_index(own.index.names)
     pd.testing.assert_frame_equal(own[["rate", "lo", "hi", "base_rate"]], rows[["rate", "lo", "hi", "base_rate"]])
-    assert rows["odds_ratio_lo"].isna().all()
+    assert rows["difference_lo"].isna().all()
 
 
 def test_pooled_rows_are_the_sums_of_the_sessions(samples: Path, tmp_path: Path) -> None:
@@ -234,34 +170,77 @@ def test_rates_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped
     assert values["input_after_sustain_rate"] == 1 / 2
     assert values["reflection_after_sustain_rate"] == 1 / 2
     assert values["n_input_after_sustain"] == 1
-    assert values["advice_after_feeling_rate"] == 1  # 2 (input and a solution), 6 (input and a plan)
+    assert values["advice_after_feeling_rate"] == 1  # by 2 and 6
     assert values["reflection_after_feeling_rate"] == 0
     assert values["advice_after_sustain_rate"] == 1 / 2
+    assert values["repair_after_rupture_rate"] == 1 / 2  # by 4, not by 6
     nan = math.nan
     np.testing.assert_equal(values["input_after_sustain_turn"], [nan, nan, 1, nan, 0, nan, nan, nan])
     np.testing.assert_equal(values["advice_after_feeling_turn"], [nan, nan, 1, nan, nan, nan, 1, nan])
-    # Of 3 answers the 2 after a feeling advise, the other does not: too little for odds
-    assert math.isnan(values["advice_after_feeling_odds_ratio"])
+    # Of 3 answers the 2 after a feeling advise, the other does not: too little to compare
+    assert math.isnan(values["advice_after_feeling_difference"])
 
 
-def test_odds_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
-    # A feeling and advice; a feeling alone; advice alone; neither: (3 x 4) / (1 x 1)
-    pairs = [(1, 1)] * 3 + [(1, 0), (0, 1)] + [(0, 0)] * 4
-    feels, advises = (
-        [0, *(mark for pair in pairs for mark in one(pair))] for one in (lambda p: (p[0], 0), lambda p: (0, p[1]))
-    )
-    codes = {"bolt_negative_feeling": feels, "bolt_positive_feeling": [0] * 19}
-    codes |= {"mi_input": advises, "bolt_planning": advises, "bolt_problem_solving": [0] * 19}
-    session = make([("TC"[i % 2], f"turn {i}") for i in range(19)], codes)
+def test_a_difference_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
+    # (feeling, advice) of nine pairs; the last four answers are long, and all of these advise
+    pairs = [(1, 1), (1, 0), (1, 0), (0, 0), (0, 0), (1, 1), (0, 1), (0, 1), (0, 1)]
+    said = [("T", "hello")]
+    for at in range(len(pairs)):
+        said += [("C", "so"), ("T", "well" if at < 5 else "well, as I said, do that")]
+    feels = [0, *(mark for feeling, _ in pairs for mark in (feeling, 0))]
+    advises = [0, *(mark for _, advice in pairs for mark in (0, advice))]
+    session = make(said, {"process_feeling_negative": feels, "process_advice": advises})
     values = responses(session)
-    assert values["advice_after_feeling_odds_ratio"] == pytest.approx(12)
-    assert values["advice_after_feeling_odds_ratio_lo"] < 1 < values["advice_after_feeling_odds_ratio_hi"]
-    row = _frame(response_rows(session)).loc[("bolt_negative_feeling", "mi_input")]
-    assert row["odds_ratio"] == pytest.approx(12)
-    # The rate's interval is that of the same answers in sessions.csv
-    rate = _frame(response_rows(session)).loc[("bolt_negative_feeling", "advice")]
-    names = [f"advice_after_feeling_rate{end}" for end in ("", "_lo", "_hi")]
-    assert [values[name] for name in names] == pytest.approx(rate[["rate", "lo", "hi"]].tolist())
+    # Short answers: 1 of 3 against 0 of 2, weight 3 x 2 / 5; long ones: 1 of 1 against 3 of 3, weight 3 / 4
+    assert values["advice_after_feeling_difference"] == pytest.approx((6 / 5) * (1 / 3) / (6 / 5 + 3 / 4))
+    assert values["advice_after_feeling_difference_lo"] < 0 < values["advice_after_feeling_difference_hi"]
+    row = _frame(response_rows(session)).loc[("process_feeling_negative", "process_advice")]
+    ends = ("", "_lo", "_hi")
+    assert [values[f"advice_after_feeling_difference{end}"] for end in ends] == pytest.approx(
+        [row[f"difference{end}"] for end in ends]
+    )
+    # The rate's interval is that of the same answers in the table of responses
+    rate = [values[f"advice_after_feeling_rate{end}"] for end in ends]
+    assert rate == pytest.approx(row[["rate", "lo", "hi"]].tolist())
+
+
+def test_answers_that_go_with_length_alone_make_no_difference(make) -> None:  # type: ignore[no-untyped-def]
+    # Long client turns are felt and answered by advice; short ones are neither, but for one of each
+    said, feels, advises = [("T", "hello")], [0], [0]
+    for at in range(16):
+        long, odd = at % 2, at in (6, 7)
+        said += [("C", "so it went on and on" if long else "so"), ("T", "well")]
+        feels, advises = [*feels, long ^ odd, 0], [*advises, 0, long]
+    session = make(said, {"process_feeling_negative": feels, "process_advice": advises})
+    values = responses(session)
+    assert values["advice_after_feeling_rate"] == 7 / 8
+    assert values["advice_after_feeling_difference"] == 0
+
+
+def test_a_difference_of_one_stratum_is_that_of_two_rates_and_of_too_little_none() -> None:
+    table = [np.array([[float(one)]]) for one in (6, 8, 4, 16)]
+    value, low, high = (float(one[0]) for one in matched_differences(*table))
+    assert value == pytest.approx(6 / 8 - 4 / 16)
+    assert 0 < low < value < high < 1
+    _, wider_low, wider_high = (float(one[0]) for one in matched_differences(*table, 2.0))
+    assert wider_low < low < high < wider_high
+    for few in ((2, 2, 4, 16), (1, 8, 1, 16), (8, 8, 14, 16), (0, 0, 4, 16)):
+        assert np.isnan(matched_differences(*(np.array([[float(one)]]) for one in few))).all()
+
+
+def test_intervals_of_differences_hold_the_true_one() -> None:
+    """Forty replies in four strata, in which both the event and the answer are more or less frequent."""
+    random, n, held = np.random.default_rng(3), 40, []
+    for _ in range(800):
+        stratum = random.integers(0, 4, n)
+        event = random.random(n) < np.array([0.2, 0.4, 0.2, 0.4])[stratum]
+        answer = random.random(n) < np.array([0.1, 0.2, 0.3, 0.4])[stratum] + 0.2 * event
+        here = stratum == np.arange(4)[:, None]
+        of = [(here & kind).sum(axis=1, dtype=float)[:, None] for kind in (event, ~event)]
+        k = [(here & kind & answer).sum(axis=1, dtype=float)[:, None] for kind in (event, ~event)]
+        _, low, high = matched_differences(k[0], of[0], k[1], of[1])
+        held += [] if np.isnan(low[0]) else [low[0] <= 0.2 <= high[0]]
+    assert 0.92 <= np.mean(held) <= 0.99
 
 
 def test_the_balance_weighs_answers_by_probability(make) -> None:  # type: ignore[no-untyped-def]
@@ -304,10 +283,8 @@ def _human(session: Session, make_empty: AnnotatedSession) -> AnnotatedSession:
 def test_human_coders_saw_input_after_sustain_talk_in_poor_sessions(corpora: Path, make) -> None:  # type: ignore[no-untyped-def]
     rates = {}
     for quality, sessions in of_quality(corpora, "annomi").items():
-        pooled = Pooled()
-        for session in sessions:
-            pooled.add(response_counts(_human(session, make([]))))
-        rates[quality] = _frame(pooled_rows(pooled)).loc["mi_sustain", "rate"]
+        rows = [pd.DataFrame(dict(response_rows(_human(session, make([]))))) for session in sessions]
+        rates[quality] = _frame(pooled_responses(pd.concat(rows))).loc["mi_sustain", "rate"]
     assert rates["high"]["mi_input"] == pytest.approx(0.07, abs=0.02)
     assert rates["low"]["mi_input"] == pytest.approx(0.54, abs=0.06)
     assert rates["high"]["mi_reflection"] == pytest.approx(0.37, abs=0.06)

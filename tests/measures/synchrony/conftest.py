@@ -33,7 +33,6 @@ def _of_counts(n_words: Any, counts: Any = None, *, roles: str = "", **about: An
         categories={name: i for i, name in enumerate(CATEGORIES)},
         counts=table,
         covered=table,
-        opens=np.zeros_like(table, dtype=np.bool_),
     )
     return AnnotatedSession(Session(id="by_hand", source_file="by_hand.txt", turns=()), turns, **about)
 

@@ -191,7 +191,6 @@ def numbered(sizes: Sequence[int], seed: int, n_types: int = 12_000) -> Annotate
         categories={},
         counts=nothing,
         covered=nothing,
-        opens=nothing.astype(np.bool_),
         tags=(ids % 17).astype(np.int8),
     )
     return AnnotatedSession(Session(id=str(seed), source_file="made up", turns=()), arrays)

@@ -1,4 +1,4 @@
-"""How the therapist shares the lead: asks permission, offers a choice, leaves the decision, checks, asks how it is."""
+"""How the therapist shares the lead: asks permission, and leaves the decision to the client."""
 
 from __future__ import annotations
 
@@ -18,30 +18,12 @@ _KINDS: dict[str, tuple[str, str, str]] = {
         "asks permission more often",
         "'Can I ask' may be a form of politeness only. ",
     ),
-    "choice": (
-        "offers two or more ways to go, or asks the client to choose",
-        "offers choices more often",
-        "Options that are only mentioned count as offered. ",
-    ),
     "autonomy": (
         "says that the client decides, knows best, is free",
         "leaves the decision to the client more often",
         "'It is up to you' can also be said to end a dispute. ",
     ),
-    "checking": (
-        "checks whether what was understood or said is right and clear",
-        "checks understanding more often",
-        "'Does that make sense' also stands at the end of teaching. ",
-    ),
-    "feedback": (
-        "asks what the client thinks of what was said, of the session or of the way of working",
-        "asks for the client's view more often",
-        "Most of these ask for a reaction to what was just said; few are about the session. ",
-    ),
 }
-
-_SUPPORTED = ("permission", "autonomy")
-"""Kinds that were checked against codes of people; of the others only the precision is known."""
 
 
 def _name(kind: str) -> str:
@@ -60,28 +42,27 @@ def _columns(kind: str) -> list[Column]:
         formula=f"therapist turns with a phrase of [phrases.{kind}] of lexicons/alliance.toml / turns with words",
         misleads=_PROXY + misleads + _RITUAL,
         source="This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed.",
-        evidence="supported" if kind in _SUPPORTED else "weak",
+        evidence="supported",
         core=kind == "permission",
     )
     return rate_columns(column, counted=f"Therapist turns: {meaning}")
 
 
-_PAGE: dict[str, Shown] = {
-    "therapist_permission_rate": OnPage("therapist", "Asks permission"),
-    "therapist_checking_rate": OnPage("therapist", "Checks understanding"),
-}
+_PAGE: dict[str, Shown] = {"therapist_permission_rate": OnPage("therapist", "Asks permission")}
 
 
 @measure(columns=[column for kind in _KINDS for column in _columns(kind)], core=5, page=_PAGE)
 def collaboration(session: AnnotatedSession) -> dict[str, Value]:
-    """Count turns that ask permission, offer a choice, leave the decision, check, or ask for the client's view.
+    """Count turns that ask permission, and turns that leave the decision to the client.
 
     High rates mean that the therapist shares the lead in words. In "Is it okay if I share an idea?", "It is up to
     you", "Fine" one of three turns asks permission, and one leaves the decision.
 
     Notes
     -----
-    A turn may count under several. What somebody else is said to have said is left out ("she told me it is up to you").
+    A turn may count under both. What somebody else is said to have said is left out ("she told me it is up to you").
+    It rests on phrases because they find what people code as well as the tagger's codes do, and more precisely
+    (docs/validity.md). Whether advice was invited is a code, and has rates of its own.
 
     References
     ----------

@@ -1,169 +1,147 @@
-"""Candidates for ruptures of the working relationship, and for their repair."""
+"""Ruptures of the working relationship: how often, and whether they are taken up, end, or are passed by."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.behaviours import Code
+from therapy_analytics.behaviours.codebook import correlation_of
+from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
 from therapy_analytics.measures._rates import mark_column, marks
-from therapy_analytics.measures.alliance._rupture_signs import (
-    CONFRONTATION,
-    REPAIRS_WITHIN,
-    WITHDRAWAL,
+from therapy_analytics.measures.alliance._answers import (
+    WITHIN,
     Bools,
-    Floats,
-    candidates_among,
-    repair_windows,
-    repairs,
-    signs,
+    any_in,
+    any_of,
+    coded,
+    given_by_default,
+    next_turns,
+    placed,
+    says_something,
 )
 
+MOVES_AWAY, MOVES_AGAINST = "process_rupture_withdrawal", "process_rupture_confrontation"
+RUPTURE = (MOVES_AWAY, MOVES_AGAINST)
+TAKES_UP = ("process_repair", "process_immediacy", "process_feeling_expressed")
+"""Codes of the therapist's turns that take a rupture up, as far as the tagger gives them by default."""
 _SOURCE = (
     "Construct: Safran & Muran (2000), Negotiating the therapeutic alliance; Eubanks, Muran & Safran (2015), rupture "
-    "resolution rating system; the candidates are this package's own, and no rating by that system"
+    "resolution rating system (3RS); codes of the codebook process, and no rating by that system"
 )
-_PROXY = (
-    "A candidate to read, not a rating: found by phrases and where they stand. Of 20 sentences of ruptures in other "
-    "words 1 was found, so that most may be missed (tone, silence and politeness always are); of candidates in "
-    "sessions that the phrases were not chosen on, 11 of 19 were judged to be right. "
-)
-_KINDS = {
-    "withdrawal": (
-        (
-            "steps back: an answer without content to an open question after longer turns, another subject, giving way "
-            "without content, or asking to leave the subject or the session"
-        ),
-        (
-            "client turns with a sign (blank_answers, shift_openers far in meaning from the question, deference, "
-            "avoidance of lexicons/ruptures.toml) / client turns with words after the therapist has spoken"
-        ),
-        "Tiredness, haste and not knowing look the same; what is merely left unsaid is not seen",
-    ),
-    "confrontation": (
-        "turns against the therapist, the therapy or a suggestion, or defends self against the therapist",
-        (
-            "client turns with a sign (about_therapist, about_therapy, self_defence, or rejection after a suggestion, "
-            "of lexicons/ruptures.toml) / client turns with words after the therapist has spoken"
-        ),
-        (
-            "Complaints of others that name nobody ('you never listen') and quoted talk without a verb of saying "
-            "count; where therapist and client are confused, so do the therapist's words"
-        ),
-    ),
-}
-EVIDENCE = (*CONFRONTATION, *WITHDRAWAL)
-"""What stands for 1, 2, ... in ``rupture_evidence``; the first that a turn shows."""
-
-
-def _rate_column(kind: str) -> Column:
-    does, formula, misleads = _KINDS[kind]
-    return Column(
-        name=f"client_{kind}_rate",
-        meaning=f"Share of client turns that are a candidate for a {kind} rupture: the client {does}",
-        unit="proportion",
-        low=0,
-        high=1,
-        high_means=f"more candidates for {kind}",
-        formula=formula,
-        misleads=f"{_PROXY}{misleads}. Few or none is usual: read the turns",
-        source=_SOURCE,
-        evidence="weak",
-    )
-
-
-def _turn_column(kind: str) -> Column:
-    meaning = f"Whether the client's turn is a candidate for a {kind} rupture"
-    return mark_column(_rate_column(kind), f"rupture_{kind}_turn", meaning)
-
-
-_EVIDENCE_COLUMN = Column(
-    name="rupture_evidence",
-    meaning="Why the client's turn is a candidate for a rupture",
-    unit="code",
-    low=0,
-    high=len(EVIDENCE),
-    high_means="a number for a kind of evidence, not an amount",
-    formula="0 no candidate; " + "; ".join(f"{i} {name}" for i, name in enumerate(EVIDENCE, start=1)) + " (the first)",
-    misleads=f"{_PROXY}A turn may show more than one kind",
-    source=_SOURCE,
-    level="turn",
-    evidence="weak",
-)
-_REPAIR_COLUMN = Column(
-    name="rupture_repair_rate",
-    meaning="Share of rupture candidates after which the therapist makes a candidate for a repair",
+_PROXY = "A prediction from words, to be read in the session, not a rating: tone, silence and politeness are not seen. "
+_MEANT = "moves away from or against the therapist or the work"
+_RUPTURES = Column(
+    name="client_rupture_rate",
+    meaning=f"Share of client turns in which the client {_MEANT} (withdrawal or confrontation)",
     unit="proportion",
     low=0,
     high=1,
-    high_means="more candidates are followed by a repair move",
-    formula=f"candidates with a repair move in the next {REPAIRS_WITHIN} therapist turns (those that only say mm-hmm "
-    "passed over) / candidates with a therapist turn after them. Moves: apology, acknowledgement, exploration, another "
-    "task (phrases of lexicons/ruptures.toml), or a reflection without advice or information",
-    misleads=f"{_PROXY}Says that the therapist did something that can mend, not that it mended; therapists who reflect "
-    "much do so after any turn. Over few candidates the interval is wide",
+    high_means="more turns with a rupture",
+    formula=f"client turns with {' or '.join(RUPTURE)} / client turns with words that were coded with both",
+    misleads=f"{_PROXY}Few or none is usual; a long session has more of them without being worse",
     source=_SOURCE,
-    evidence="weak",
-)
-_REPAIR_TURN = replace(
-    _REPAIR_COLUMN,
-    name="repair_turn",
-    meaning="Whether the therapist's turn, one of the three after a rupture candidate, is a candidate for a repair",
-    unit="0 or 1",
-    high_means="1: a repair move",
-    formula="1 with a repair move, else 0; empty for turns that do not follow a candidate",
-    level="turn",
-)
-_COUNT_COLUMN = replace(
-    _rate_column("withdrawal"),
-    name="n_rupture_candidates",
-    meaning="Client turns that are a candidate for a rupture of either kind",
-    unit="count",
-    high=np.inf,
-    high_means="more candidates",
-    formula="client turns with rupture_withdrawal_turn or rupture_confrontation_turn",
-    misleads=f"{_PROXY}Grows with the length of the session",
-    core=True,
 )
 
 
+def _outcome(name: str, meaning: str, high_means: str, formula: str, misleads: str) -> Column:
+    return Column(
+        name=name,
+        meaning=meaning,
+        unit="proportion",
+        low=0,
+        high=1,
+        high_means=high_means,
+        formula=formula,
+        misleads=f"{_PROXY}{misleads}. Over few ruptures the interval is wide",
+        source=_SOURCE,
+    )
+
+
+def _taken_up() -> Column:
+    codes = ", ".join(given_by_default(*TAKES_UP)) or "none of the codes is given"
+    return _outcome(
+        "rupture_taken_up_rate",
+        f"Share of the client's ruptures that the therapist takes up within {WITHIN} turns: takes responsibility or "
+        "asks about the discontent, speaks of what happens between the two, or names a feeling",
+        "more ruptures are spoken of",
+        f"rupture turns after which one of the next {WITHIN} therapist turns has one of: {codes} / rupture turns with "
+        "a coded therapist turn after them; turns that only say mm-hmm are passed over",
+        "A feeling that is named need not be about the rupture, and therapists who name many do so after any turn",
+    )
+
+
+_ENDED = _outcome(
+    "rupture_ended_rate",
+    f"Share of the client's ruptures after which the next {WITHIN} client turns hold no further rupture",
+    "ruptures are short",
+    f"rupture turns with no rupture in the next {WITHIN} client turns / rupture turns with {WITHIN} client turns after "
+    "them; turns that only say mm-hmm are passed over, unless they are ruptures themselves",
+    "A client who has given up shows no further rupture either; ruptures at the end of a session are left out",
+)
+_PASSED_BY = _outcome(
+    "rupture_passed_by_rate",
+    "Share of the client's ruptures that go on without the therapist taking them up",
+    "more ruptures go on unspoken of",
+    "rupture turns that are neither taken up (rupture_taken_up_rate) nor ended (rupture_ended_rate) / rupture turns "
+    f"with a coded therapist turn and {WITHIN} client turns after them",
+    "Ruptures at the end of a session are left out",
+)
+
+
+def _rate_columns() -> list[Column]:
+    found = rate_columns(_RUPTURES, counted=f"Client turns in which the client {_MEANT}")
+    found += rate_columns(_taken_up(), counted="Ruptures that the therapist takes up")
+    found += rate_columns(_ENDED, counted="Ruptures without another soon after")
+    found += rate_columns(_PASSED_BY, counted="Ruptures that go on and are not taken up")
+    core = {"n_client_rupture", "n_rupture_taken_up"}
+    return [replace(one, core=True) if one.name in core else one for one in found]
+
+
+def _mark_of(code: str, name: str, does: str) -> Column:
+    column = mark_column(_RUPTURES, name, f"Whether the client {does} the therapist or the work in the turn")
+    return replace(column, formula=f"1 where the turn has {code}, else 0; empty for turns that were not coded with it")
+
+
+def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
+    """Return the columns, which say the codes that are given by default: the codebooks are read when it is called."""
+    return [
+        *_rate_columns(),
+        _mark_of(MOVES_AWAY, "rupture_withdrawal_turn", "moves away from"),
+        _mark_of(MOVES_AGAINST, "rupture_confrontation_turn", "moves against"),
+        mark_column(
+            _taken_up(), "rupture_taken_up_turn", "Whether the client's rupture is taken up", empty=_NO_RUPTURE
+        ),
+        mark_column(_PASSED_BY, "rupture_passed_by_turn", "Whether the client's rupture goes on", empty=_NO_RUPTURE),
+    ]
+
+
+_NO_RUPTURE = "turns without a rupture, and ruptures too near to the end"
 _PAGE: dict[str, Shown] = {
-    "n_rupture_candidates": OnPage("review", "Possible ruptures"),
-    "rupture_repair_rate": OnPage("review", "Possible ruptures followed by repair"),
-    "rupture_withdrawal_turn": Mark("Possible rupture: withdraws"),
-    "rupture_confrontation_turn": Mark("Possible rupture: confronts"),
-    "repair_turn": Mark("Possible repair"),
+    "client_rupture_rate": OnPage("review", "Ruptures"),
+    "rupture_taken_up_rate": OnPage("review", "Ruptures taken up"),
+    "rupture_passed_by_rate": OnPage("review", "Ruptures passed by"),
+    "rupture_withdrawal_turn": Mark("Possible rupture: moves away"),
+    "rupture_confrontation_turn": Mark("Possible rupture: moves against"),
+    "rupture_passed_by_turn": Mark("Possible rupture that is passed by"),
 }
 
 
-@measure(
-    columns=[
-        *rate_columns(_rate_column("withdrawal"), counted="Client turns that are a candidate for withdrawal"),
-        *rate_columns(_rate_column("confrontation"), counted="Client turns that are a candidate for confrontation"),
-        _COUNT_COLUMN,
-        *rate_columns(_REPAIR_COLUMN, counted="Rupture candidates followed by a repair move"),
-        _turn_column("withdrawal"),
-        _turn_column("confrontation"),
-        _EVIDENCE_COLUMN,
-        _REPAIR_TURN,
-    ],
-    core=12,
-    page=_PAGE,
-)
+@measure(columns=_columns, core=12, page=_PAGE)
 def ruptures(session: AnnotatedSession) -> dict[str, Value]:
-    """Find client turns that may be ruptures, and what the therapist did in the next three turns.
+    """Count the client's ruptures, and those that the therapist takes up, that end, and that are passed by.
 
-    High rates mean more turns to read: candidates for withdrawal (the client steps back) and for confrontation (the
-    client turns against the therapist, the therapy or a suggestion). A high repair rate means that the therapist mostly
-    acknowledged, explored, apologised or changed the task thereafter.
+    High rates mean more turns in which the client moves away from or against the therapist or the work. Of two
+    ruptures, the first answered by "I went too fast just now", the second by the next question and followed by a third,
+    one is taken up and one is passed by.
 
     Notes
     -----
-    Sustain talk, complaints of others and short answers to closed questions are no ruptures and are left out as
-    far as words tell. Ruptures are often silent; the absence of candidates says little.
+    Undefined where the coder gives no such codes, as the fast tagger. How often the client withdraws, and how often
+    confronts, are rates of the two codes. What is experimental in the codebook is left out of what takes a rupture up,
+    whatever a run asks for.
 
     References
     ----------
@@ -172,30 +150,40 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     Eubanks, C. F., Muran, J. C., & Safran, J. D. (2015). Rupture resolution rating system (3RS): Manual. Only the
     constructs are taken from it, in other words.
     """
-    of, found = candidates_among(session), signs(session)
-    withdrawal, confrontation = (
-        np.any([found[name] for name in names], axis=0) for names in (WITHDRAWAL, CONFRONTATION)
-    )
-    either = withdrawal | confrontation
-    evidence = np.select([found[name] for name in EVIDENCE], [float(i) for i in range(1, len(EVIDENCE) + 1)], 0.0)
-    followed, mended, moves = _repaired(session, either)
+    among = coded(session, *RUPTURE)
+    hits = any_of(session, *RUPTURE) & among
+    answered, taken_up, observed, ended = _outcomes(session, hits, among)
+    passed_by, whole = ~taken_up & ~ended, answered & observed
     return {
-        **rate("client_withdrawal_rate", withdrawal, of),
-        **rate("client_confrontation_rate", confrontation, of),
-        **rate(_REPAIR_COLUMN.name, mended, followed),
-        "n_rupture_candidates": float(np.count_nonzero(either)) if of.any() else np.nan,
-        "rupture_withdrawal_turn": marks(of, withdrawal),
-        "rupture_confrontation_turn": marks(of, confrontation),
-        _EVIDENCE_COLUMN.name: np.where(of, evidence, np.nan),
-        _REPAIR_TURN.name: moves,
+        **rate(_RUPTURES.name, hits, among, correlation=correlation_of(*RUPTURE)),
+        **rate("rupture_taken_up_rate", taken_up, answered),
+        **rate("rupture_ended_rate", ended, observed),
+        **rate("rupture_passed_by_rate", passed_by, whole),
+        "rupture_withdrawal_turn": marks(coded(session, MOVES_AWAY), any_of(session, MOVES_AWAY)),
+        "rupture_confrontation_turn": marks(coded(session, MOVES_AGAINST), any_of(session, MOVES_AGAINST)),
+        "rupture_taken_up_turn": marks(answered, taken_up),
+        "rupture_passed_by_turn": marks(whole, passed_by),
     }
 
 
-def _repaired(session: AnnotatedSession, candidates: Bools) -> tuple[Bools, Bools, Floats]:
-    """Return which candidates have a therapist's turn after them, and which a repair move; and the moves."""
-    which, turns = repair_windows(session, candidates)
-    followed, mended, asked = np.zeros((3, len(session)), dtype=np.bool_)
-    mends = repairs(session) if len(turns) else np.zeros(len(session), dtype=np.bool_)
-    at = np.flatnonzero(candidates)[which]
-    followed[at], mended[at[mends[turns]]], asked[turns] = True, True, True
-    return followed, mended, marks(asked, mends)
+def _outcomes(session: AnnotatedSession, hits: Bools, client: Bools) -> tuple[Bools, Bools, Bools, Bools]:
+    """Return which ruptures the therapist speaks after, which are taken up, which the client speaks after, which end.
+
+    Parameters
+    ----------
+    session : AnnotatedSession
+        With its codes.
+    hits, client : bool array (n_turns,)
+        The ruptures, and the client's turns that were coded.
+    """
+    codes = given_by_default(*TAKES_UP)
+    therapist = next_turns(hits, coded(session, *codes) & says_something(session))
+    later = next_turns(hits, client & (says_something(session) | hits))
+    answered, observed = therapist[:, 0] >= 0, later[:, -1] >= 0
+    taken_up, ended = any_in(therapist, any_of(session, *codes)), ~any_in(later, hits)
+    return (
+        placed(hits, answered),
+        placed(hits, answered & taken_up),
+        placed(hits, observed),
+        placed(hits, observed & ended),
+    )

@@ -1,48 +1,80 @@
-"""Codes counted: which turns have one, and which came after which."""
+"""Codes counted: the codes of the shipped codebooks, which turns have one, and which came after which."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours import Code, builtin_codebooks
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures._turns import last_of, next_of
+from therapy_analytics.session import Role
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_CUES = "conversation.advice_cues"
-SOLUTIONS = ("bolt_problem_solving", "bolt_planning")
+SOURCE = "This package's own; codes: codebook process"
+PREDICTED = "Codes are predictions (docs/tagger.md), and turns that were missed are missing here, too"
+NOT_GIVEN = "undefined where the run's coder does not give the codes"
+
+
+@cache
+def shipped_codes() -> tuple[Code, ...]:
+    """Return the codes of the shipped codebooks that overlap no other, the therapist's first, in the order of books."""
+    books = sorted((book for book in builtin_codebooks() if not book.overlaps), key=lambda book: (book.place, book.id))
+    return tuple(sorted((code for book in books for code in book.codes), key=lambda code: code.role != "therapist"))
+
+
+@cache
+def main_codes() -> tuple[Code, ...]:
+    """Return those of them that are no kinds of others and have a lane, which talk of no kind (other) has not."""
+    return tuple(code for code in shipped_codes() if code.lane and not code.parent)
+
+
+@cache
+def columns_with(book: str, *, group: str = "", lane: str = "") -> tuple[str, ...]:
+    """Return the columns of the main codes of a book with a group, or with a lane."""
+    wanted = [code for code in main_codes() if code.book == book]
+    return tuple(code.column for code in wanted if group in ("", code.group) and lane in ("", code.lane))
 
 
 def given(session: AnnotatedSession, codes: Sequence[str]) -> tuple[Floats, Bools]:
-    """Return for each turn the largest probability of some codes (nan: not given), and whether it has any of them."""
-    if not session.has(*codes):
-        return np.full(len(session), np.nan), np.zeros(len(session), np.bool_)
-    if len(codes) == 1:
-        return session.probabilities[codes[0]], session.decided(codes[0])
-    likely: Floats = np.max([session.probabilities[code] for code in codes], axis=0)
-    return likely, np.any([session.decided(code) for code in codes], axis=0)
+    """Return for each turn the largest probability of some codes, and whether it has any of them.
 
+    Codes that the run's coder does not give are passed over.
 
-def advised(session: AnnotatedSession) -> tuple[Bools, Bools]:
-    """Return which therapist turns give advice, and of which it is known; both bool (n_turns,).
-
-    A turn advises if it brings in something of the therapist's own (``mi_input``) and either offers or plans a solution
-    (``bolt_problem_solving``, ``bolt_planning``) or has an advice cue. Of ten definitions tried on recordings that the
-    tagger had not seen, this one agrees best or nearly so with human coders, and no better than moderately
-    (docs/validity.md); where the run's coder does not give ``mi_input``, the two codes of solutions stand alone.
+    Returns
+    -------
+    likely : float64 array (n_turns,)
+        nan for turns that were not coded, and for all where none of the codes is given.
+    hits : bool array (n_turns,)
     """
-    likely, solves = given(session, SOLUTIONS)
-    if session.has("mi_input"):
-        brings, inputs = given(session, ("mi_input",))
-        solves = inputs & (solves | (session.count(_CUES) > 0))
-        likely = brings
-    known = session.spoken_by("therapist") & ~np.isnan(likely) & (session.n_words > 0)
-    return np.asarray(solves & known), np.asarray(known)
+    there = [code for code in codes if session.has(code)]
+    if not there:
+        return np.full(len(session), np.nan), np.zeros(len(session), np.bool_)
+    likely: Floats = np.max([session.probabilities[code] for code in there], axis=0)
+    return likely, np.any([session.decided(code) for code in there], axis=0) & ~np.isnan(likely)
+
+
+def spoken(session: AnnotatedSession, role: Role) -> Bools:
+    """Return the turns of a role that have words, bool (n_turns,)."""
+    return session.spoken_by(role) & (session.n_words > 0)
+
+
+def lengths_of_runs(hits: Bools) -> Ints:
+    """Return how many marks stand in a row, for each row of marks; int64 (n_runs,).
+
+    Examples
+    --------
+    >>> lengths_of_runs(np.array([1, 1, 0, 1, 0, 0, 1, 1, 1], dtype=bool)).tolist()
+    [2, 1, 3]
+    """
+    edges = np.diff(np.concatenate([[0], hits.astype(np.int64), [0]]))
+    return np.flatnonzero(edges < 0) - np.flatnonzero(edges > 0)
 
 
 def replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
@@ -54,7 +86,7 @@ def replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
 
 
 def _replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
-    client = np.flatnonzero(session.spoken_by("client") & (session.n_words > 0))
+    client = np.flatnonzero(spoken(session, "client"))
     answer = next_of(session, "therapist")[client]
     answered = answer >= 0
     client, answer = client[answered], answer[answered]

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import Code, builtin_codebooks
+from therapy_analytics.behaviours import Code
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, OnPage
+from therapy_analytics.measures import Column
 from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures._rows import Row, as_part
 from therapy_analytics.measures._turns import THIRDS, third_of
-from therapy_analytics.measures.process.behaviour_rates import measure_of_code
+from therapy_analytics.measures.process._counts import shipped_codes
+from therapy_analytics.measures.process.behaviour_rates import EXPECTED, measure_of_code, rate_and_expected
 
 PARTS = ("whole", *THIRDS)
-EXPECTED = "_expected"
-"""The ending of the measure that is the mean probability of a code, beside that of its rate."""
 
 
 @cache
 def _of_books() -> frozenset[str]:
-    """Return the codes of the built-in codebooks that do not overlap another one."""
-    return frozenset(code.column for book in builtin_codebooks() if not book.overlaps for code in book.codes)
+    """Return the codes of the shipped codebooks that do not overlap another one."""
+    return frozenset(code.column for code in shipped_codes())
 
 
 def profiled(session: AnnotatedSession) -> tuple[str, ...]:
@@ -36,26 +34,8 @@ def profiled(session: AnnotatedSession) -> tuple[str, ...]:
 
 def profile_columns(codes: Iterable[Code], known: Collection[str]) -> list[Column]:
     """Return what the measures of these codes mean that are in rows alone: no column of another measure (`known`)."""
-    found = []
-    for code in codes:
-        name = measure_of_code(code.column)
-        if code.column in _of_books() and name not in known:
-            main = Column(
-                name=name,
-                meaning=f"Share of {code.role} turns that have the code {code.column}: {code.name}",
-                unit="proportion",
-                low=0,
-                high=1,
-                high_means=f"more {code.role} turns with the code",
-                formula=f"{code.role} turns with {code.column} / {code.role} turns",
-                misleads="Each code is a prediction of the tagger (docs/tagger.md says how good)",
-                source=code.source,
-                page=OnPage(code.role, code.name) if code.role != "other" and not code.parent else None,
-            )
-            meaning = f"{name} as the tagger's probabilities imply it: the gap shows its own error"
-            formula = f"mean over {code.role} turns of the probability of {code.column}"
-            found += [main, replace(main, page=None, name=f"{name}{EXPECTED}", meaning=meaning, formula=formula)]
-    return found
+    own = [code for code in codes if code.column in _of_books() and measure_of_code(code.column) not in known]
+    return [column for code in own for column in rate_and_expected(code)]
 
 
 def profile_rows(session: AnnotatedSession) -> list[Row]:

@@ -1,10 +1,9 @@
-"""What the therapist does next after each thing that the client does, as rows: two codes, counts, rate, odds ratio."""
+"""What the therapist does next after each thing that the client does, as rows: two codes, counts, rate, difference."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,32 +12,16 @@ from scipy.special import stdtrit
 
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, odds_ratios, wilsons
+from therapy_analytics.measures import Column
+from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, matched_differences, wilsons
 from therapy_analytics.measures._rates import INTERVAL
 from therapy_analytics.measures._rows import row_column
-from therapy_analytics.measures.process._counts import Floats, given, replies
+from therapy_analytics.measures.process._counts import Floats, Ints, given, main_codes, replies
+from therapy_analytics.session import Role
 
 Rows = Mapping[str, NDArray[np.generic]]
-Kinds = Mapping[str, tuple[str, ...]]
-"""What a row is called, and the codes of which any counts."""
-
-_FEELS = ("bolt_changing", "bolt_sustaining", "bolt_negative_feeling", "bolt_positive_feeling")
-_REFLECTS = tuple(
-    f"bolt_reflections_on_{what}" for what in ("needs", "emotions", "values", "consequences", "conflicts", "strengths")
-)
-_ASKS = tuple(f"bolt_questions_on_{what}" for what in ("experiences", "perspectives", "emotions"))
-_OFFERS = ("bolt_problem_solving", "bolt_planning", "bolt_normalizing", "bolt_psychoeducation")
-CLIENT: Kinds = {
-    code: (code,) for code in (*_FEELS, "bolt_gained_insight", "bolt_life_event", "mi_change", "mi_sustain")
-}
-THERAPIST: Kinds = {
-    **{code: (code,) for code in (*_REFLECTS, *_ASKS, *_OFFERS, "mi_question", "mi_reflection", "mi_input")},
-    "advice": ("bolt_problem_solving", "bolt_planning"),
-}
-SHAPE = (len(CLIENT), len(THERAPIST))
-
 FEWEST_SESSIONS = 3
-"""Sessions with something to compare under which the pooled odds ratio has no interval."""
+"""Sessions with something to compare under which the pooled difference has no interval."""
 _RATE = row_column("rate", "How often the therapist's answer has therapist_code after client_code: n_both / n_client")
 _RATE = replace(_RATE, unit="proportion", low=0, high=1, misleads="Codes are predictions; few turns, wide interval")
 _LOW = replace(
@@ -64,26 +47,7 @@ _COUNTS = (
 )
 _NAMES = (
     row_column("client_code", "What the client does in the turn, as the codes of turns.csv are called"),
-    row_column(
-        "therapist_code", "What the therapist does in the answer; advice is problem_solving or planning of BOLT"
-    ),
-)
-_ODDS = replace(
-    row_column("odds_ratio", "Odds of therapist_code after client_code against its odds after other client turns"),
-    unit="ratio",
-    low=0,
-    formula=f"n_both (n_client_other - n_both_other) / ((n_client - n_both) n_both_other); empty over zero, and with "
-    f"fewer than {FEWEST} client turns or answers of either kind. Interval: exact with mid-p, widened for how alike "
-    "turns of a session are",
-    misleads="Over a handful of turns the interval is wide",
-    source="Cornfield (1956); Agresti (2013)",
-)
-_POOLED_ODDS = replace(
-    _ODDS,
-    meaning="Odds of therapist_code after client_code against its odds after other client turns of the same session",
-    formula="Mantel and Haenszel's, a stratum a session; empty where no session has anything to compare",
-    misleads="The interval is one over sessions, with Student's t: empty where fewer than three tell anything",
-    source="Mantel & Haenszel (1959); interval: Liang (1985)",
+    row_column("therapist_code", "What the therapist does in the answer, as the codes of turns.csv are called"),
 )
 
 
@@ -91,98 +55,143 @@ def _ends(name: str) -> tuple[str, str]:
     return f"{name}_lo", f"{name}_hi"
 
 
-_EDGES = tuple(
-    replace(_ODDS, name=name, meaning=f"{word} end of the 95% interval of odds_ratio")
-    for name, word in zip(_ends("odds_ratio"), ("Lower", "Upper"), strict=True)
+_DIFFERENCE = replace(
+    _RATE,
+    name="difference",
+    meaning="How much oftener the answer has therapist_code after client_code than after other client turns of the "
+    "session, where both turns are about as long",
+    low=-1,
+    formula="Mantel and Haenszel's difference of the two rates over four strata: shorter or longer client turns (by "
+    f"the session's median), shorter or longer answers; empty with fewer than {FEWEST} client turns or answers of "
+    "either kind. Interval: Sato's variance with added turns, widened for how alike turns of a session are",
+    misleads="How long an answer is may itself be an answer to what the client said; over a handful of turns the "
+    "interval is wide",
+    source="Greenland & Robins (1985); Sato (1989); Agresti & Caffo (2000)",
 )
-RESPONSE_COLUMNS = (row_column("session_id", "The session"), *_NAMES, *_COUNTS, _ODDS, *_EDGES)
+_POOLED_DIFFERENCE = replace(
+    _DIFFERENCE,
+    meaning="How much oftener the answer has therapist_code after client_code than after other client turns of the "
+    "same session",
+    formula="Mantel and Haenszel's difference of the two rates, a stratum a session; empty where fewer than "
+    f"{FEWEST} client turns or answers of either kind are there in all. Interval: over sessions, with Student's t, and "
+    "no shorter than that of turns",
+    misleads="Lengths of turns are not matched; the interval is empty where fewer than three sessions tell anything",
+    source="Greenland & Robins (1985); Sato (1989); interval over sessions: Liang & Zeger (1986)",
+)
+
+
+def _with_ends(column: Column) -> tuple[Column, ...]:
+    """Return the column of a difference and those of the ends of its interval."""
+    words = zip(_ends(column.name), ("Lower", "Upper"), strict=True)
+    edges = (
+        replace(column, name=name, meaning=f"{word} end of the 95% interval of difference") for name, word in words
+    )
+    return column, *edges
+
+
+RESPONSE_COLUMNS = (row_column("session_id", "The session"), *_NAMES, *_COUNTS, *_with_ends(_DIFFERENCE))
 POOLED_COLUMNS = (
     *_NAMES,
     row_column(
         "n_sessions", "Sessions of the run with a client turn with client_code that is answered", "count", low=0
     ),
     *_COUNTS,
-    _POOLED_ODDS,
-    *(replace(_POOLED_ODDS, name=edge.name, meaning=edge.meaning) for edge in _EDGES),
+    *_with_ends(_POOLED_DIFFERENCE),
 )
 
 
-def response_counts(session: AnnotatedSession) -> Floats:
-    """Return the counts of a session, (4, n_client_codes, n_therapist_codes).
+def codes_of(role: Role) -> tuple[str, ...]:
+    """Return the codes of a role that responses are about: the main ones of the shipped codebooks, in their order."""
+    return tuple(code.column for code in main_codes() if code.role == role)
 
-    They are ``n_client``, ``n_both``, ``n_client_other``, ``n_both_other``. Pairs count where both codes are known;
-    codes that the run's coder does not give have counts of 0.
+
+def strata_of_length(session: AnnotatedSession, client: Ints, answer: Ints) -> Ints:
+    """Return the stratum of each reply, 0 to 3: whether the client's turn and the answer are over the median length.
+
+    Parameters
+    ----------
+    session : AnnotatedSession
+        The session.
+    client, answer : int64 arrays (n_replies,)
+        As `replies` returns them.
     """
-    return session.cached(_response_counts)
+    longer = [session.n_words[turns] > np.median(session.n_words[turns]) for turns in (client, answer) if len(turns)]
+    return np.asarray(2 * longer[0] + longer[1], dtype=np.int64) if longer else np.zeros(0, dtype=np.int64)
 
 
-def _response_counts(session: AnnotatedSession) -> Floats:
+def counts_by_length(session: AnnotatedSession, after: Floats, gives: Floats) -> Floats:
+    """Return the counts of a session by strata of length, (4 strata, 4 counts, n_client_kinds, n_therapist_kinds).
+
+    The counts are ``n_client``, ``n_both``, ``n_client_other``, ``n_both_other``. Replies count where both are known.
+
+    Parameters
+    ----------
+    session : AnnotatedSession
+        The session.
+    after, gives : float64 arrays (n_kinds, n_replies, 2)
+        Of which client turns, and of which answers, each kind is known, and which have it: 0 and 1.
+    """
+    stratum = strata_of_length(session, *replies(session))
+    found = []
+    for one in range(STRATA):
+        (known_client, has_client), (known, has) = (
+            np.moveaxis(kind[:, stratum == one], -1, 0) for kind in (after, gives)
+        )
+        without = known_client - has_client
+        found.append(np.stack([has_client @ known.T, has_client @ has.T, without @ known.T, without @ has.T]))
+    return np.stack(found)
+
+
+STRATA = 4
+
+
+def response_counts(session: AnnotatedSession) -> Floats:
+    """Return the counts of a session by strata, as `counts_by_length`, for the codes of `codes_of`.
+
+    Codes that the run's coder does not give have counts of 0.
+    """
     client, answer = replies(session)
-    known_client, has_client = _coded(session, client, slice(len(CLIENT)))
-    known, has = _coded(session, answer, slice(len(CLIENT), None))
-    without = known_client - has_client
-    return np.stack([has_client @ known.T, has_client @ has.T, without @ known.T, without @ has.T])
+    kinds = ([(code,) for code in codes_of(role)] for role in ("client", "therapist"))
+    return counts_by_length(
+        session, *(coded(session, own, at) for own, at in zip(kinds, (client, answer), strict=True))
+    )
 
 
-def _coded(session: AnnotatedSession, turns: NDArray[np.int64], kinds: slice) -> tuple[Floats, Floats]:
-    """Return of which turns a code is known, and which have it: two arrays (n_kinds, n) of 0 and 1."""
-    known, has = np.moveaxis(session.cached(_table)[turns, kinds], -1, 0)
-    return known.T, has.T
-
-
-def _table(session: AnnotatedSession) -> Floats:
-    """Return of which turns each code is known, and which have it: (n_turns, n_kinds, 2) of 0 and 1."""
-    found = [given(session, codes) for codes in (*CLIENT.values(), *THERAPIST.values())]
-    known = np.stack([~np.isnan(likely) for likely, _ in found], axis=1)
-    return np.stack([known, known & np.stack([hits for _, hits in found], axis=1)], axis=2).astype(np.float64)
+def coded(session: AnnotatedSession, kinds: Iterable[Sequence[str]], turns: Ints) -> Floats:
+    """Return of which turns each kind is known, and which have it: any of its codes; (n_kinds, n, 2) of 0 and 1."""
+    found = [given(session, codes) for codes in kinds]
+    return np.stack([np.stack([~np.isnan(likely), hits], axis=1)[turns] for likely, hits in found]).astype(np.float64)
 
 
 def response_rows(session: AnnotatedSession) -> Rows:
-    """Return the rows of a session as columns of one length, by the names of `RESPONSE_COLUMNS`."""
-    counts = response_counts(session).reshape(4, -1)
-    told, answered = _correlations()
-    n, both, n_other, both_other = counts
+    """Return the rows of a session as columns of one length, by the names of `RESPONSE_COLUMNS`.
+
+    There is a row for each pair of codes that the run's coder gives.
+    """
+    client, therapist = codes_of("client"), codes_of("therapist")
+    kept = np.array([[session.has(one, other) for other in therapist] for one in client], dtype=np.bool_).ravel()
+    counts = response_counts(session).reshape(STRATA, 4, -1)[:, :, kept]
+    told, answered = _correlations(client, therapist)[:, kept]
+    n, both, n_other, _ = counts.sum(axis=0)
     effect = design_effect(n + n_other, told * answered)
-    values = _described(counts, wilsons(both, n, answered)) | _odds(odds_ratios(both, n, both_other, n_other, effect))
-    values["session_id"] = np.repeat(np.array([session.session.id], dtype=object), SHAPE[0] * SHAPE[1])
+    values = _described(counts.sum(axis=0), wilsons(both, n, answered), _names(client, therapist, kept))
+    values |= _differences(matched_differences(counts[:, 1], counts[:, 0], counts[:, 3], counts[:, 2], effect))
+    values["session_id"] = np.repeat(np.array([session.session.id], dtype=object), len(n))
     return {column.name: values[column.name] for column in RESPONSE_COLUMNS}
 
 
-@cache
-def _correlations() -> Floats:
+def _names(
+    client: Sequence[str], therapist: Sequence[str], kept: NDArray[np.bool_] | slice = slice(None)
+) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+    """Return the client's and the therapist's code of each cell."""
+    rows, columns = np.array(client, dtype=object), np.array(therapist, dtype=object)
+    return np.repeat(rows, len(therapist))[kept], np.tile(columns, len(client))[kept]
+
+
+def _correlations(client: Sequence[str], therapist: Sequence[str]) -> Floats:
     """Return how alike turns are in having the codes of the client and of the therapist, (2, n_cells)."""
-    client, therapist = ([correlation_of(*codes) for codes in kinds.values()] for kinds in (CLIENT, THERAPIST))
-    return np.stack([np.repeat(client, SHAPE[1]), np.tile(therapist, SHAPE[0])])
-
-
-@dataclass(slots=True)
-class Pooled:
-    """Sums over sessions, a cell for each client and therapist code: all that is kept of them.
-
-    Attributes
-    ----------
-    counts : float64 array (4, n_client_codes, n_therapist_codes)
-        As `response_counts`, added up.
-    n_sessions : float64 array (n_client_codes, n_therapist_codes)
-        Sessions with the client code.
-    squares : float64 array (3, n_client_codes, n_therapist_codes)
-        Sums over sessions of the squares and the product of ``n_both`` and ``n_client``.
-    strata : float64 array (9, n_client_codes, n_therapist_codes)
-        Sums over sessions of Mantel and Haenszel's R and S, of their squares and product, of sessions with either, and
-        of PR, PS + QR and QS of Robins and others (1986).
-    """
-
-    counts: Floats = field(default_factory=lambda: np.zeros((4, *SHAPE)))
-    n_sessions: Floats = field(default_factory=lambda: np.zeros(SHAPE))
-    squares: Floats = field(default_factory=lambda: np.zeros((3, *SHAPE)))
-    strata: Floats = field(default_factory=lambda: np.zeros((9, *SHAPE)))
-
-    def add(self, counts: Floats) -> None:
-        """Add the counts of one session; one at a time, so that sums do not depend on batches."""
-        self.counts += counts
-        self.n_sessions += counts[0] > 0
-        self.squares += _squares(counts[1], counts[0])
-        self.strata += _stratum(counts)
+    told, answered = ([correlation_of(code) for code in codes] for codes in (client, therapist))
+    return np.stack([np.repeat(told, len(therapist)), np.tile(answered, len(client))])
 
 
 COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
@@ -199,90 +208,71 @@ def pooled_responses(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The counts added up; rates with intervals over sessions; the odds ratio of Mantel and Haenszel, a stratum a
+        The counts added up; rates with intervals over sessions; the difference of Mantel and Haenszel, a stratum a
         session. Columns as `POOLED_COLUMNS`.
-    """
-    rows, columns = ({code: i for i, code in enumerate(one)} for one in (CLIENT, THERAPIST))
-    at = [rows[str(code)] for code in table["client_code"]], [columns[str(code)] for code in table["therapist_code"]]
-    session, _ = pd.factorize(table["session_id"])
-    counts = np.zeros((int(session.max(initial=-1)) + 1, len(COUNTS), *SHAPE))
-    counts[session, :, at[0], at[1]] = table[list(COUNTS)].to_numpy(dtype=np.float64)
-    pooled = Pooled()
-    for one in counts:
-        pooled.add(one)
-    return pd.DataFrame(dict(pooled_rows(pooled)))
-
-
-def _stratum(counts: Floats) -> Floats:
-    """Return what a session adds to the odds ratio of Mantel and Haenszel and its variance."""
-    n, a, n_other, b = counts
-    total = np.maximum(n + n_other, 1)
-    c, d = n - a, n_other - b
-    r, s = a * d / total, b * c / total
-    p, q = (a + d) / total, (b + c) / total
-    return np.stack([r, s, *_squares(r, s), (r > 0) | (s > 0), p * r, p * s + q * r, q * s])
-
-
-def _squares(one: Floats, other: Floats) -> Floats:
-    return np.stack([one * one, one * other, other * other])
-
-
-def pooled_rows(pooled: Pooled) -> Rows:
-    """Return the rows of all sessions together as columns of one length, by the names of `POOLED_COLUMNS`.
 
     References
     ----------
-    Mantel, N., & Haenszel, W. (1959). Journal of the National Cancer Institute, 22, 719-748. Liang, K.-Y. (1985). Odds
-    ratio inference with dependent data. Biometrika, 72, 678-682. Robins, J., Breslow, N., & Greenland, S. (1986).
-    Estimators of the Mantel-Haenszel variance. Biometrics, 42, 311-323. Korn, E. L., & Graubard, B. I. (1998).
-    Confidence intervals for proportions with small expected number of positive counts. Survey Methodology, 24, 193-201.
+    Greenland, S., & Robins, J. M. (1985). Biometrics, 41, 55-68. Liang, K.-Y., & Zeger, S. L. (1986). Longitudinal data
+    analysis using generalized linear models. Biometrika, 73, 13-22. Korn, E. L., & Graubard, B. I. (1998). Confidence
+    intervals for proportions with small expected number of positive counts. Survey Methodology, 24, 193-201.
     """
-    counts, odds = pooled.counts.reshape(4, -1), _mantel_haenszel(pooled.strata.reshape(9, -1))
-    values = _described(counts, _pooled_rates(pooled)) | _odds(odds)
-    values["n_sessions"] = pooled.n_sessions.ravel().astype(np.int64)
-    return {column.name: values[column.name] for column in POOLED_COLUMNS}
+    pair, pairs = pd.factorize(pd.MultiIndex.from_frame(table[["client_code", "therapist_code"]].astype(str)))
+    session, _ = pd.factorize(table["session_id"])
+    counts = np.zeros((int(session.max(initial=-1)) + 1, len(COUNTS), len(pairs)))
+    counts[session, :, pair] = table[list(COUNTS)].to_numpy(dtype=np.float64)
+    client, therapist = (pairs.get_level_values(side).to_numpy(dtype=object) for side in (0, 1))
+    told, answered = (np.array([correlation_of(code) for code in codes]) for codes in (client, therapist))
+    values = _described(counts.sum(axis=0), _pooled_rates(counts, answered), (client, therapist))
+    values |= _differences(_pooled_differences(counts, told * answered))
+    values["n_sessions"] = (counts[:, 0] > 0).sum(axis=0)
+    return pd.DataFrame({column.name: values[column.name] for column in POOLED_COLUMNS})
 
 
-def _mantel_haenszel(strata: Floats) -> tuple[Floats, Floats, Floats]:
-    r, s, rr, rs, ss, n, pr, mixed, qs = strata
-    told = (r > 0) & (s > 0)
+def _pooled_differences(counts: Floats, alike: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return Mantel and Haenszel's differences, a stratum a session, of counts (n_sessions, 4, n_pairs)."""
+    n, both, n_other, both_other = counts.swapaxes(0, 1)
+    weight = n * n_other / np.maximum(n + n_other, 1)
+    effect = (design_effect(n + n_other, alike) * weight).sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-9)
+    value, *ends = matched_differences(both, n, both_other, n_other, np.maximum(effect, 1.0))
+    told = (weight > 0).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        odds = np.where(told, r / s, np.nan)
-        between = n / (n - 1) * np.maximum(rr - 2 * odds * rs + odds**2 * ss, 0) / r**2
-        of_turns = pr / (2 * r**2) + mixed / (2 * r * s) + qs / (2 * s**2)
+        off = np.where(weight > 0, weight * (both / n - both_other / n_other - value), 0.0)
+        between = told / (told - 1) * (off**2).sum(axis=0) / weight.sum(axis=0) ** 2
     # Sessions that happen to be alike are not taken for surer than their turns
-    reach = np.where(n >= FEWEST_SESSIONS, np.fmax(_t(n) * np.sqrt(between), Z95 * np.sqrt(of_turns)), np.nan)
-    return odds, odds * np.exp(-reach), odds * np.exp(reach)
+    reach = np.where(told >= FEWEST_SESSIONS, _t(told) * np.sqrt(between), np.nan)
+    low, high = np.minimum(value - reach, ends[0] + 0 * reach), np.maximum(value + reach, ends[1] + 0 * reach)
+    return value, low.clip(-1, 1), high.clip(-1, 1)
 
 
-def _pooled_rates(pooled: Pooled) -> tuple[Floats, Floats, Floats]:
+def _pooled_rates(counts: Floats, alike: Floats) -> tuple[Floats, Floats, Floats]:
     """Return rates over all sessions with intervals over as many turns as tell as much as the sessions do."""
-    n, both = pooled.counts.reshape(4, -1)[:2]
-    sessions = pooled.n_sessions.ravel()
-    kk, kn, nn = pooled.squares.reshape(3, -1)
+    turns, hits = counts[:, 0], counts[:, 1]
+    n, both, sessions = turns.sum(axis=0), hits.sum(axis=0), (turns > 0).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = both / n
-        spread = sessions / (sessions - 1) * np.maximum(kk - 2 * rate * kn + rate**2 * nn, 0) / n**2
+        spread = sessions / (sessions - 1) * ((hits - rate * turns) ** 2).sum(axis=0) / n**2
         effect = np.fmax(n * spread / (rate * (1 - rate)), 1.0) * (_t(sessions) / Z95) ** 2
     # Of one session they are the session's own
-    correlation = np.where(sessions > 1, (effect - 1) / np.maximum(n - 1, 1), _correlations()[1])
+    correlation = np.where(sessions > 1, (effect - 1) / np.maximum(n - 1, 1), alike)
     return wilsons(both, n, correlation)
 
 
-def _t(n: Floats) -> Floats:
+def _t(n: Floats | Ints) -> Floats:
     """Return the quantile of Student's t for intervals over n sessions."""
     return np.asarray(stdtrit(np.maximum(n - 1, 1), 0.975))
 
 
-def _described(counts: Floats, rates: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
+def _described(
+    counts: Floats, rates: tuple[Floats, Floats, Floats], names: tuple[NDArray[np.object_], NDArray[np.object_]]
+) -> dict[str, NDArray[np.generic]]:
     n, both, n_other, both_other = counts
     rate, low, high = rates
     base, _, _ = wilsons(both + both_other, n + n_other)
     whole = {"n_client": n, "n_both": both, "n_client_other": n_other, "n_both_other": both_other}
-    n_tables = len(n) // (SHAPE[0] * SHAPE[1])
     return {
-        "client_code": np.tile(np.repeat(np.array(list(CLIENT), dtype=object), len(THERAPIST)), n_tables),
-        "therapist_code": np.tile(np.array(list(THERAPIST), dtype=object), len(CLIENT) * n_tables),
+        "client_code": names[0],
+        "therapist_code": names[1],
         **{name: values.astype(np.int64) for name, values in whole.items()},
         "rate": rate,
         "lo": low,
@@ -291,5 +281,5 @@ def _described(counts: Floats, rates: tuple[Floats, Floats, Floats]) -> dict[str
     }
 
 
-def _odds(found: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
-    return dict(zip(("odds_ratio", *_ends("odds_ratio")), found, strict=True))
+def _differences(found: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
+    return dict(zip(("difference", *_ends("difference")), found, strict=True))

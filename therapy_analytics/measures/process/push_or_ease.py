@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.phrases import turns_of, turns_with
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures._turns import last_of, next_of
-from therapy_analytics.measures.process._questions import Bools, Floats, asking
+from therapy_analytics.measures.process._counts import NOT_GIVEN, Bools, Floats, given, spoken
 
 _SOURCE = (
     "Construct: Miller, Benefield & Tonigan (1993); Moyers & Martin (2006); Beutler et al. (2011), "
@@ -19,19 +18,20 @@ _SOURCE = (
     "level; the rules are this package's own"
 )
 _PUSH = (
-    "a push: advice or information (mi_input), what is not in the spirit of motivational interviewing "
-    "(misc_mi_inconsistent), a leading or confronting phrase (lexicons/questions.toml)"
+    "a push: advice or information (mi_input), a leading question (process_leading_question), or persisting against "
+    "the client (process_persists)"
 )
 _EASE = (
-    "an easing off: no push, and a reflection (mi_reflection), support (misc_complex_listening), an open question, or "
-    "words that leave the choice"
+    "an easing off: no push, and a reflection (mi_reflection), an open question (mi_question_open) or a repair "
+    "(process_repair)"
 )
 _MISLEADS = (
     "Rests on the tagger's codes of both sides, each of which may be wrong. Over few turns the interval is wide; what "
-    "follows is no proof of what caused it"
+    f"follows is no proof of what caused it; {NOT_GIVEN}. Codes that the coder does not give count for neither"
 )
-_HESITANT_WORDS = 6
-"""A turn of hesitation has no more words."""
+_PUSHES = ("mi_input", "process_leading_question", "process_persists")
+_EASES = ("mi_reflection", "mi_question_open", "process_repair")
+_RUPTURES = ("process_rupture_withdrawal", "process_rupture_confrontation")
 
 
 def _rate(name: str, meaning: str, direction: str, formula: str) -> Column:
@@ -50,19 +50,20 @@ def _rate(name: str, meaning: str, direction: str, formula: str) -> Column:
 
 
 _RESISTS = (
-    "sustain talk (mi_sustain, without mi_change) or hesitation (short turns of 'hesitation', lexicons/questions.toml)"
+    "resistance: sustain talk (mi_sustain) or a rupture (process_rupture_withdrawal, process_rupture_confrontation), "
+    "without mi_change"
 )
 _COLUMNS = [
     _rate(
         "push_after_sustain_rate",
-        "Share of client turns of sustain talk or hesitation to which the therapist answers with a push",
+        "Share of client turns of sustain talk or ruptures to which the therapist answers with a push",
         "more pushing against resistance",
-        f"client turns of {_RESISTS} whose next therapist turn is {_PUSH} / such turns with a therapist "
+        f"client turns of {_RESISTS}, whose next therapist turn is {_PUSH} / such turns with a therapist "
         f"turn after them",
     ),
     _rate(
         "ease_after_sustain_rate",
-        "Share of client turns of sustain talk or hesitation to which the therapist answers by easing off",
+        "Share of client turns of sustain talk or ruptures to which the therapist answers by easing off",
         "more rolling with resistance",
         f"as push_after_sustain_rate, with {_EASE}",
     ),
@@ -74,13 +75,13 @@ _COLUMNS = [
     ),
     _rate(
         "sustain_after_push_rate",
-        "Share of the therapist's pushes that are followed by sustain talk or hesitation",
+        "Share of the therapist's pushes that are followed by sustain talk or ruptures",
         "the client resists more after pushes",
         f"therapist turns that are {_PUSH}, whose next client turn is {_RESISTS} / such turns with a client turn after",
     ),
     _rate(
         "sustain_after_ease_rate",
-        "Share of the therapist's easing off that is followed by sustain talk or hesitation",
+        "Share of the therapist's easing off that is followed by sustain talk or ruptures",
         "the client resists more after easing off; to be read beside sustain_after_push_rate",
         f"as sustain_after_push_rate, after {_EASE}",
     ),
@@ -95,11 +96,6 @@ _MOVE = replace(
     formula=f"1: {_PUSH}; -1: {_EASE}; 0: neither; empty for turns of others or without words",
     level="turn",
 )
-
-
-_SUPPORTED = ("push_after_sustain_rate", "ease_after_sustain_rate")
-_COLUMNS = [replace(one, evidence="supported") if one.name in _SUPPORTED else one for one in _COLUMNS]
-_MOVE = replace(_MOVE, evidence="weak")
 
 
 @measure(
@@ -120,7 +116,7 @@ def push_or_ease(session: AnnotatedSession) -> dict[str, Value]:
     Miller, W. R., Benefield, R. G., & Tonigan, J. S. (1993). Enhancing motivation for change in problem drinking: A
     controlled comparison of two therapist styles. Journal of Consulting and Clinical Psychology, 61(3), 455-461.
     """
-    if not session.has("mi_sustain", "mi_change"):
+    if not session.has("mi_sustain", "mi_change", "mi_input", "mi_reflection"):
         nothing = np.zeros(len(session), dtype=np.bool_)
         found = {one.name: (nothing, nothing) for one in _COLUMNS}
         moves = np.full(len(session), np.nan)
@@ -134,11 +130,12 @@ def push_or_ease(session: AnnotatedSession) -> dict[str, Value]:
 
 def _answered(session: AnnotatedSession) -> tuple[dict[str, tuple[Bools, Bools]], Floats]:
     """Return for each rate the turns that have it, and could; and 1 for pushes, -1 for easing off, 0 for neither."""
-    resists, opens = _client_states(session)
-    pushes, eases = _moves(session)
-    spoken = session.n_words > 0
+    theirs, ours = spoken(session, "client"), spoken(session, "therapist")
+    change, sustain = session.decided("mi_change"), session.decided("mi_sustain")
+    resists, opens = (sustain | given(session, _RUPTURES)[1]) & ~change, change & ~sustain
+    pushes = given(session, _PUSHES)[1] & ours
+    eases = given(session, _EASES)[1] & ours & ~pushes
     answered, follows = next_of(session, "therapist"), next_of(session, "client")
-    theirs, ours = (session.spoken_by(role) & spoken for role in ("client", "therapist"))
     # The client's last turn before an answer; a turn of other speakers between counts for nothing
     first = last_of(session, "client")[np.maximum(answered, 0)] == np.arange(len(session))
     heard = theirs & (answered >= 0) & first
@@ -151,30 +148,3 @@ def _answered(session: AnnotatedSession) -> tuple[dict[str, tuple[Bools, Bools]]
         "sustain_after_ease_rate": (resists[follows], last & eases),
     }
     return found, np.where(ours, pushes.astype(float) - eases.astype(float), np.nan)
-
-
-def _client_states(session: AnnotatedSession) -> tuple[Bools, Bools]:
-    """Return which client turns resist or hesitate, and which speak for change."""
-    sustain, change = session.decided("mi_sustain"), session.decided("mi_change")
-    short = (session.n_words > 0) & (session.n_words <= _HESITANT_WORDS)
-    hesitates = short & turns_of(session, "questions.hesitation", "client")
-    return (sustain | hesitates) & ~change, change & ~sustain
-
-
-def _moves(session: AnnotatedSession) -> tuple[Bools, Bools]:
-    """Return which therapist turns push, and which ease off."""
-    phrases = {
-        name: turns_with(session, f"questions.{name}", "therapist") for name in ("leading", "confronting", "easing")
-    }
-    pushes = phrases["leading"] | phrases["confronting"]
-    eases = phrases["easing"] | (_decided(session, "mi_question_open") & asking(session))
-    for code in ("mi_input", "misc_mi_inconsistent"):
-        pushes |= _decided(session, code)
-    for code in ("mi_reflection", "misc_complex_listening"):
-        eases |= _decided(session, code)
-    ours = session.spoken_by("therapist") & (session.n_words > 0)
-    return pushes & ours, eases & ~pushes & ours
-
-
-def _decided(session: AnnotatedSession, code: str) -> Bools:
-    return session.decided(code) if session.has(code) else np.zeros(len(session), dtype=np.bool_)

@@ -147,29 +147,15 @@ function sessionList(model) {
   const quoted = Boolean(model.data.text);
   const names = ["Turn", quoted ? "What was said" : "Words", "Codes"];
   const head = el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, names.map((name) => el("th", { scope: "col", role: "columnheader" }, name))));
-  const feelings = Map.groupBy ? Map.groupBy(model.data.feelings ?? [], ([turn]) => turn) : sessionGrouped(model.data.feelings ?? []);
-  const rows = Array.from({ length: model.n }, (_, turn) => sessionLine(model, turn, feelings.get(turn) ?? []));
+  const rows = Array.from({ length: model.n }, (_, turn) => sessionLine(model, turn));
   const table = el("table", { class: quoted ? "turns quoted" : "turns", role: "table", "aria-labelledby": "list-title" }, head, el("tbody", { role: "rowgroup", onkeydown: sessionListKey }, rows));
   const title = el("h3", { id: "list-title" }, quoted ? "Transcript" : "Turns");
-  const why = quoted ? sessionFeelingsHelp(model) : el("p", { class: "quiet small" }, "This report was made without quotes: it holds no word that was said.");
+  const why = quoted ? null : el("p", { class: "quiet small" }, "This report was made without quotes: it holds no word that was said.");
   const help = el("p", { class: "quiet small" }, "A code with ? is unsure. The margin names the most particular codes; picking a turn shows all.");
   return el("section", { class: "session-list", "aria-labelledby": "list-title" }, title, why, help, el("div", { class: "turns-scroll" }, table));
 }
 
-function sessionGrouped(rows) {
-  const groups = new Map();
-  for (const row of rows) groups.set(row[0], [...(groups.get(row[0]) ?? []), row]);
-  return groups;
-}
-
-function sessionFeelingsHelp(model) {
-  if (!model.data.feelings?.length) return null;
-  return el("p", { class: "quiet small" },
-    "Feelings that the counselor named: ", el("span", { class: "feeling said" }, "underlined"), " where words of the client before say so too, ",
-    el("span", { class: "feeling unsaid" }, "dotted"), " where none were found. That is reported, not a fault. Pick one to see where.");
-}
-
-function sessionLine(model, turn, feelings) {
+function sessionLine(model, turn) {
   const role = model.roles[turn];
   const pick = (event) => {
     event.preventDefault();
@@ -177,13 +163,13 @@ function sessionLine(model, turn, feelings) {
   };
   const link = el("a", { href: sessionHref(model.id, turn), class: "turn-link", tabindex: turn === 0 ? 0 : -1, onclick: pick }, String(turn));
   const who = el("span", { class: `who role-${role}` }, model.data.speaker?.[turn] || sessionCapital(sessionRole(model, turn)));
-  const said = model.data.text ? sessionSaid(model, turn, feelings) : [String(model.data.n_words[turn] ?? "")];
+  const said = model.data.text ? [el("span", { class: "said-words" }, model.data.text[turn])] : [String(model.data.n_words[turn] ?? "")];
   const codes = el("td", { role: "cell", class: "margin" });
   const first = el("th", { scope: "row", role: "rowheader" }, link, " ", who);
   const middle = el("td", { role: "cell", class: model.data.text ? "said-cell" : "num-cell" }, said);
   const row = el("tr", { role: "row", class: `line role-${role}`, "data-turn": turn }, first, middle, codes);
   row.addEventListener("click", (event) => {
-    // A click that ends a selection of words, or that is meant for a link or a feeling, picks no turn.
+    // A click that ends a selection of words, or that is meant for a link, picks no turn.
     if (!event.target.closest("a, button, [role=button]") && String(getSelection()) === "") sessionPick(turn, "list");
   });
   row.refresh = () => codes.replaceChildren(...sessionMargin(model, turn));
@@ -206,44 +192,6 @@ function sessionMargin(model, turn) {
   const confirmed = correctionsConfirmed(model.id, turn) ? [el("span", { class: "chip chip-confirmed" }, "✓ confirmed")] : [];
   // Spaces between, so that words do not run together when copied or read aloud.
   return [...chips, ...marks, ...confirmed].flatMap((chip) => [chip, " "]);
-}
-
-/** The words of a turn, with the feelings that the counselor named in it. */
-function sessionSaid(model, turn, feelings) {
-  const note = el("p", { class: "feeling-note", hidden: true });
-  const spans = feelings.map(([, start, end, family, expressed, where]) => ({ start, end, family, expressed, where }));
-  const parts = textParts(model.data.text[turn], spans).map(({ text, span }) => (span ? sessionFeeling(model, text, span, note) : text));
-  return [el("span", { class: "said-words" }, parts), spans.length ? note : null];
-}
-
-function sessionFeeling(model, text, span, note) {
-  const said = Boolean(span.expressed);
-  const show = () => sessionFeelingNote(model, text, span, note);
-  const key = (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    show();
-  };
-  const spoken = said ? " (feeling; the client said so)" : " (feeling; no words of the client found)";
-  const attributes = { class: `feeling ${said ? "said" : "unsaid"}`, role: "button", tabindex: 0, onclick: show, onkeydown: key };
-  return el("span", attributes, text, el("span", { class: "unseen" }, spoken));
-}
-
-function sessionFeelingNote(model, text, { family, expressed, where }, note) {
-  note.hidden = false;
-  const named = `“${text}” (${family}): `;
-  if (!expressed) note.replaceChildren(named, "no words of the client before were found that say so. The counselor may well be right; this is reported, not a fault.");
-  else if (!isNumber(where)) note.replaceChildren(named, "the client said so before.");
-  else note.replaceChildren(named, "the client said so in ", sessionTurnLink(model, where), ".");
-  announce(note.textContent);
-}
-
-function sessionTurnLink(model, turn) {
-  const pick = (event) => {
-    event.preventDefault();
-    sessionPick(turn, "address");
-  };
-  return el("a", { href: sessionHref(model.id, turn), onclick: pick }, `turn ${turn}`);
 }
 
 const sessionRow = (turn) => sessionView.list.querySelector("tbody").rows[turn];
