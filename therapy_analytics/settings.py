@@ -6,7 +6,7 @@ import functools
 import hashlib
 import platform
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ class Settings:
     tagger : TaggerOptions
         What codes the turns.
     extras : frozenset of str
-        What is measured besides the core: ``all``; and by name ``syntax`` (parts of speech), ``nclid`` (word mover's
+        What is measured besides the core: ``all``, with the codes that are given on request; and by name ``syntax`` (parts of speech), ``nclid`` (word mover's
         distances), ``recurrence`` (cross-recurrence of words), ``coupling`` (correlation of turns at several lags).
     spacy_model : str or None
         A spaCy pipeline of the user that tags parts of speech, such as ``en_core_web_sm``, instead of the package's.
@@ -84,6 +84,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         extras_of(self.extras)
+        if "all" in self.extras and self.tagger.kind != "llm":
+            # Measures of codes that are given on request would otherwise be asked for and be empty
+            object.__setattr__(self, "tagger", replace(self.tagger, all_codes=True))
 
     @property
     def turns_per_batch(self) -> int:

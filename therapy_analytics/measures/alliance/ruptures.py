@@ -96,8 +96,7 @@ def _rate_columns() -> list[Column]:
     found += rate_columns(_taken_up(), counted="Ruptures that the therapist takes up")
     found += rate_columns(_ENDED, counted="Ruptures without another soon after")
     found += rate_columns(_PASSED_BY, counted="Ruptures that go on and are not taken up")
-    core = {"n_client_rupture", "n_rupture_taken_up"}
-    return [replace(one, core=True) if one.name in core else one for one in found]
+    return found
 
 
 def _mark_of(code: str, name: str, does: str) -> Column:

@@ -25,12 +25,17 @@ _EVIDENCE: dict[str, Evidence] = {
     "mi_question": "supported",
     "mi_reflection": "supported",
     "mi_input": "supported",
+    "process_advice": "supported",
+    "process_feeling_expressed": "supported",
+    "process_feeling_negative": "supported",
     "mi_change": "weak",
     "mi_sustain": "weak",
+    "process_risk_own": "weak",
+    "process_risk_help": "weak",
 }
 """What checks on real sessions showed (docs/validity.md); of all others none was made."""
 _CORE = ("mi_question", "mi_reflection", "mi_input", "process_advice", "mi_change", "mi_sustain")
-_CORE_COUNTS = ("process_feeling_negative", "process_feeling_positive")
+_CORE_COUNTS = ("process_feeling_negative", "bolt_positive_feeling")
 """What stands in ``sessions.csv``: rates with interval and count; of feelings the count."""
 _COMPARED: dict[str, Compared] = {
     "mi_question": "tested",
