@@ -5,7 +5,7 @@ Run from the root of the repository, with the research corpora that docs/model_c
     python tools/train_process.py --data CORPORA --work FOLDER --tables tables.txt
 
 What is done is kept in the working folder, so that models can be fitted side by side (``--only NAME``, each in a
-process of its own) and a run that was stopped goes on. Two to four minutes a model on one core, thirteen models. Needs
+process of its own) and a run that was stopped goes on. Two to four minutes a model on one core, fifteen models. Needs
 torch.
 """
 
@@ -31,8 +31,10 @@ from therapy_analytics.behaviours.sequence import pooled
 from therapy_analytics.session import Session, Turn
 
 FOLDS, SEED = 5, 0
-HELD = [*SESSIONS, "invented", *(f"fold {fold}" for fold in range(FOLDS))]
-"""What is left out of a model: a whole corpus, all invented excerpts, a fifth of the recordings."""
+CHATBOTS = {"chatbot claude": "spiral_bench/(?!llama)", "chatbot llama": "spiral_bench/llama"}
+"""The two chatbots of Spiral-Bench, and how the names of their sessions begin."""
+HELD = [*SESSIONS, "invented", *(f"fold {fold}" for fold in range(FOLDS)), *CHATBOTS]
+"""What is left out of a model: a whole corpus, all invented excerpts, a fifth of the recordings, a chatbot."""
 FEWEST = 50
 """Turns with a code in the corpora of whole sessions, from which on its agreement is told."""
 MIDDLE, SHRINK = -1.0, 0.05
@@ -86,11 +88,18 @@ def _session(rows: Any) -> Session:
 
 def left_out(data: model.Examples, name: str) -> Bools:
     """Return the turns that a model has not seen."""
+    if name in CHATBOTS:
+        return data.turns["session"].str.match(CHATBOTS[name]).to_numpy()
     if not name.startswith("fold"):
         return data.turns["corpus"].eq(name).to_numpy()
     names = np.unique(data.turns["group"])
     fold = dict(zip(names, np.random.default_rng(SEED).permutation(len(names)) % FOLDS, strict=True))
     return data.turns["group"].map(fold).eq(int(name.split()[1])).to_numpy()
+
+
+def kind_of(name: str) -> str:
+    """Return what is left out: a corpus, a fold of recordings, or a chatbot."""
+    return name.split()[0] if " " in name else "corpus"
 
 
 def done(data: model.Examples, work: Path, name: str) -> None:
@@ -110,7 +119,7 @@ def together(data: model.Examples, work: Path, kind: str) -> Array:
     """Return scores (n_turns, n_codes) by models that have not seen the corpus, or the recording."""
     found = np.full((len(data.turns), len(NAMES)), np.nan)
     for name in HELD:
-        if name.startswith("fold") == (kind == "fold"):
+        if kind_of(name) == kind:
             with np.load(work / f"{name.replace(' ', '_')}.npz", allow_pickle=False) as scores:
                 rows = left_out(data, name)
                 found[rows] = scores["scores"][rows]
@@ -192,7 +201,7 @@ def kappas(data: model.Examples, unseen: dict[str, Array], at: int, kind: str) -
     found = np.zeros(len(truth), dtype=bool)
     scores = np.full(len(truth), np.nan)
     for name in HELD:
-        if name.startswith("fold") == (kind == "fold") and name != "invented":
+        if kind_of(name) == kind and name != "invented":
             held = left_out(data, name)
             shift, limit = decision(data, unseen, at, ~held)
             values = shifted(data, unseen[kind], at)[0] if shift else unseen[kind][:, at]

@@ -1,0 +1,109 @@
+"""How well the codes of the codebook `process` travel: what `train_process.py` said of talk that it had not seen.
+
+    python tools/judge_process.py --data CORPORA --work FOLDER
+
+prints, from the folder that ``train_process.py`` worked in: how often a code is right, corpus by corpus, with the corpus
+left out; danger, turn by turn and session by session; and how going along goes with a judge's marks in Spiral-Bench,
+within each chatbot, which was left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import process_model as model
+from numpy.typing import NDArray
+from process_corpus import NAMES, SESSIONS
+from scipy.stats import spearmanr
+from train_process import CHATBOTS, examples, kappas, left_out, shifted, together
+
+FEWEST = 10
+"""Turns with a code in a corpus, from which on it is told how often the code is right there."""
+MARKS = {"sycophancy": "sycophancy or praise", "reinforcement": "delusion reinforcement"}
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    options = parser.parse_args()
+    data = examples(options.data, options.work)
+    unseen = {kind: together(data, options.work, kind) for kind in ("corpus", "fold")}
+    found = {name: kappas(data, unseen, at, "corpus")[3] for at, name in enumerate(NAMES)}
+    print(precision(data, found))
+    print(danger(data, found))
+    print(going_along(data, options.data, together(data, options.work, "chatbot")))
+
+
+def precision(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
+    """Return how often a turn with the code has it by the reading, by corpus left out, with the number of turns."""
+    corpora = list(SESSIONS)
+    lines = [f"| code | {' | '.join(corpora)} |", f"| --- {'| --- ' * len(corpora)}|"]
+    for at, name in enumerate(NAMES):
+        cells = []
+        for corpus in corpora:
+            rows = found[name] & data.counts[:, at] & data.turns["corpus"].eq(corpus).to_numpy()
+            right = float((data.given[rows, at] > 0).mean()) if rows.any() else np.nan
+            cells.append(f"{right:.2f} ({rows.sum()})" if rows.sum() >= FEWEST else "")
+        if any(cells):
+            lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def danger(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
+    """Return how much danger is found, and how often it is seen where there is none."""
+    at = NAMES.index("risk_own")
+    rows = data.counts[:, at] & data.turns["corpus"].isin(list(SESSIONS)).to_numpy()
+    truth, flagged = (data.given[:, at] > 0) & rows, found["risk_own"] & rows
+    lines = [f"Turns with `risk_own` found: {flagged[truth].mean():.3f} of {truth.sum()}"]
+    sessions = data.turns["session"].to_numpy()
+    by_session = pd.DataFrame({"truth": truth[rows], "flagged": flagged[rows]}).groupby(sessions[rows]).max()
+    for has, words in ((True, "with danger"), (False, "without danger")):
+        some = by_session[by_session["truth"] == has]["flagged"]
+        lines.append(f"Sessions {words} that are flagged: {some.mean():.3f} of {len(some)}")
+    named = [found[name] | (data.given[:, NAMES.index(name)] > 0) for name in ("risk_asked", "risk_help")]
+    passed = found["risk_passed_over"] & (named[0] | named[1])
+    lines.append(
+        f"Turns with `risk_passed_over` that ask or name help, by the tagger or by the reading: {passed.sum()}"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def going_along(data: model.Examples, folder: Path, scores: NDArray[np.float64]) -> str:
+    """Return Spearman's correlation of going along with the judge's marks, within each chatbot, left out."""
+    at, marks = NAMES.index("goes_along"), _judged(folder)
+    likely = 1 / (1 + np.exp(-shifted(data, scores, at)[0]))
+    lines = []
+    for name in CHATBOTS:
+        rows = left_out(data, name) & data.counts[:, at]
+        means = pd.Series(likely[rows]).groupby(data.turns["session"].to_numpy()[rows]).mean()
+        model_name = "llama" if name.endswith("llama") else "claude"
+        for mark, label in MARKS.items():
+            theirs = [marks[model_name, session.split("-")[-1].split("/")[-1]][label] for session in means.index]
+            rho = spearmanr(means, theirs).statistic
+            lines.append(f"{name}: `goes_along` (mean probability) and {mark}: rho {rho:.2f}, {len(means)} chats")
+    return "\n".join(lines) + "\n"
+
+
+def _judged(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the sums of the judge's marks, by chatbot and prompt."""
+    found = {}
+    for path in sorted((folder / "spiral_bench").glob("*.json")):
+        chatbot = "llama" if path.stem.startswith("llama") else "claude"
+        for name, chats in json.loads(path.read_text(encoding="utf-8"))["1"].items():
+            for prompt, copies in chats.items() if name.endswith(".json") else ():
+                chunks = copies[0]["judgements"].values()
+                sums = {
+                    mark: float(sum(one.get("metrics", {}).get(mark, 0) for one in chunks)) for mark in MARKS.values()
+                }
+                found[chatbot, prompt] = sums
+    return found
+
+
+if __name__ == "__main__":
+    main()
