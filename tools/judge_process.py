@@ -2,9 +2,9 @@
 
     python tools/judge_process.py --data CORPORA --work FOLDER
 
-prints, from the folder that ``train_process.py`` worked in: how often a code is right, corpus by corpus, with the corpus
-left out; danger, turn by turn and session by session; and how going along goes with a judge's marks in Spiral-Bench,
-within each chatbot, which was left out.
+prints, from the folder that ``train_process.py`` worked in: how often a code is right, corpus by corpus, with the
+corpus left out; danger, turn by turn and session by session; and how going along goes with a judge's marks in
+Spiral-Bench, within each chatbot, which was left out.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     options = parser.parse_args()
     data = examples(options.data, options.work)
-    unseen = {kind: together(data, options.work, kind) for kind in ("corpus", "fold")}
-    found = {name: kappas(data, unseen, at, "corpus")[3] for at, name in enumerate(NAMES)}
+    unseen = together(data, options.work, "corpus")
+    found = {name: kappas(data, unseen, at)[3] for at, name in enumerate(NAMES)}
     print(precision(data, found))
     print(danger(data, found))
     print(going_along(data, options.data, together(data, options.work, "chatbot")))
