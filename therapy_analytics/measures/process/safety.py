@@ -12,6 +12,7 @@ from therapy_analytics.measures import Column, KindOf, Mark, OnPage, measure, ra
 from therapy_analytics.measures._base import Shown, Value
 from therapy_analytics.measures._rates import counted_rate, mark_column, marks
 from therapy_analytics.measures.process._counts import NOT_GIVEN, SOURCE, Bools, Floats, Ints, given, spoken
+from therapy_analytics.measures.process._danger_phrases import danger_phrases
 
 WITHIN = 3
 """Therapist turns after a turn of danger in which an answer is looked for."""
@@ -28,7 +29,8 @@ _DANGER = Column(
     low=0,
     high=inf,
     high_means="more turns to review",
-    formula="client turns with process_risk_own",
+    formula="client turns with process_risk_own, or with a phrase of lexicons/safety.toml that speaks of suicide, "
+    "self-harm or harm to others",
     misleads=f"{_WARNING}Grows with the length of the session and with how plainly the client speaks",
     source=SOURCE,
 )
@@ -37,7 +39,7 @@ _OUTCOMES = {
     ANSWERED: ("answered", "ask about the danger or name help, and none makes it worse", "answered"),
     WORSENED: ("worsened", "make the danger worse", "made worse"),
 }
-_WINDOW = f"of the therapist's {WITHIN} turns after a client turn with process_risk_own"
+_WINDOW = f"of the therapist's {WITHIN} turns after a turn of danger (n_danger_turns)"
 _FORMULA = (
     f"worsened where one {_WINDOW} has process_risk_worsened; else answered where one has process_risk_asked or "
     "process_risk_help; else passed over where one has process_risk_passed_over; else nothing"
@@ -82,7 +84,7 @@ def _rate(name: str, meaning: str, formula: str) -> Column:
         unit="proportion",
         high=1,
         high_means="a larger share of these turns",
-        formula=f"client turns with process_risk_own with {formula} in their window / those with a therapist's turn "
+        formula=f"turns of danger (n_danger_turns) with {formula} in their window / those with a therapist's turn "
         "after them",
         misleads=f"{_WARNING}Turns close together share their answers, so that the interval is too narrow",
     )
@@ -170,8 +172,8 @@ def safety(session: AnnotatedSession) -> dict[str, Value]:
     This package's own.
     """
     client, therapist = (spoken(session, role) for role in ("client", "therapist"))
-    likely, own = given(session, ("process_risk_own",))
-    looked = client & ~np.isnan(likely)
+    own = given(session, ("process_risk_own",))[1] | danger_phrases(session)
+    looked = client & (session.n_words > 0)
     asked, helped, passed, worse = (_has(session, f"process_risk_{one}") for one in _ANSWERS)
     danger = np.flatnonzero(own & looked)
     windows = [np.flatnonzero(therapist & (np.arange(len(session)) > at))[:WITHIN] for at in danger.tolist()]
@@ -229,7 +231,7 @@ def _outcomes(session: AnnotatedSession, danger: Ints, found: Bools, followed: B
     asked, helped, passed, worse = found.T
     outcome = np.select([worse, asked | helped, passed], [WORSENED, ANSWERED, PASSED_OVER], NOTHING)
     of_turns: Floats = np.full(len(session), nan)
-    known = (_known(session, "process_risk_own") & spoken(session, "client")).any() and _answers_are_given(session)
+    known = spoken(session, "client").any() and _answers_are_given(session)
     if known:
         of_turns[danger[followed]] = outcome[followed]
     counts = {
