@@ -33,7 +33,8 @@ def sessions(n: int, counselors: int, seed: int) -> pd.DataFrame:
     frame: dict[str, Any] = {"session_id": [f"s{i}" for i in range(n)], "n_turns_therapist": of.astype(float)}
     frame["counselor"] = rng.permutation([f"c{i % counselors}" for i in range(n)])
     for name in CORE:
-        mean, sd = HIGH.at[name, "mean"], HIGH.at[name, "sd"]
+        # Of codes that no tagger gives yet there are no references
+        mean, sd = (HIGH.at[name, "mean"], HIGH.at[name, "sd"]) if HIGH.at[name, "n_sessions"] else (0.2, 0.1)
         if HIGH.at[name, "q95"] > 1:
             frame[name] = rng.gamma((mean / sd) ** 2, sd**2 / mean, n)
             continue
