@@ -33,7 +33,7 @@ def test_what_is_read_of_a_turn_and_of_the_one_before() -> None:
 def test_probabilities_lie_between_0_and_1_for_the_role_and_are_nan_for_others() -> None:
     tagger = load_accurate(all_codes=True)
     codes = tagger.predict(arrays(session("How are you?", "Fine.", "Welcome.", roles=("therapist", "client", "other"))))
-    role = np.array([code.role for code in tagger.fast.codes])
+    role = np.array([code.role for code in (*tagger.fast.codes, *tagger.sequence.codes)])
     for turn, name in enumerate(("therapist", "client", "other")):
         mine = role == name
         assert np.all((codes.probability[turn, mine] > 0) & (codes.probability[turn, mine] < 1))
@@ -75,9 +75,10 @@ def test_odd_turns_are_fine_and_turns_without_subwords_are_left_to_the_fast_tagg
     tagger = load_accurate()
     codes, fast = tagger.predict(batch), tagger.fast.predict(batch)
     own = batch.turns.roles[:, None] == np.array([ROLES.index(code.role) for code in tagger.fast.codes])
-    assert np.isfinite(codes.probability[own]).all()
+    blended = codes.probability[:, : len(tagger.fast.codes)]
+    assert np.isfinite(blended[own]).all()
     for turn in (0, 1, 7, 10, len(ODD)):
-        np.testing.assert_array_equal(codes.probability[turn], fast.probability[turn])
+        np.testing.assert_array_equal(blended[turn], fast.probability[turn])
 
 
 def test_neither_order_nor_grouping_nor_processes_matter() -> None:
@@ -224,4 +225,5 @@ def test_sessions_without_punctuation_are_weighed_by_lines_of_their_own() -> Non
     p, q = (each.predict(batch).probability for each in (replace(tagger, blends=as_written), other))
     n = len(TALK.turns)
     np.testing.assert_array_equal(p[:n], q[:n])
-    assert set(q[n:][~np.isnan(q[n:])]) == {0.5}
+    blended = q[n:, : len(tagger.blends)]
+    assert set(blended[~np.isnan(blended)]) == {0.5}

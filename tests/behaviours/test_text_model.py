@@ -17,8 +17,8 @@ EVERY = pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)
 TEXTS = ["Why do you think so?", "", "i never get anything right", "You are right, what an insight!", "..."]
 
 
-def test_there_are_four() -> None:
-    assert len(FOLDERS) == 4
+def test_there_is_one() -> None:
+    assert len(FOLDERS) == 1
 
 
 @EVERY

@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 
 from tests.undefined import without_totals
-from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks
+from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures.alliance import _answers
-from therapy_analytics.measures.alliance._answers import any_in, coded, given_by_default, next_turns, placed
+from therapy_analytics.measures.alliance._answers import any_in, coded, next_turns, placed
 from therapy_analytics.measures.alliance.ruptures import TAKES_UP, ruptures
 from therapy_analytics.session import ROLES
 
@@ -132,18 +130,6 @@ def test_turns_that_the_coder_could_not_code_are_left_out(talk) -> None:  # type
     assert values["out_of_client_rupture"] == 5
     assert values["rupture_taken_up_rate"] == 1
     assert coded(replace(session, probabilities=unknown), CONFRONTS).sum() == 5
-
-
-def test_experimental_codes_take_nothing_up(talk, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    def unsure(code: Code) -> Code:
-        return replace(code, status="experimental") if code.column == "process_immediacy" else code
-
-    books: tuple[Codebook, ...] = (replace(BOOK, codes=tuple(map(unsure, BOOK.codes))),)
-    monkeypatch.setattr(_answers, "builtin_codebooks", lambda: books)
-    assert given_by_default(*TAKES_UP) == ("process_repair", "process_feeling_expressed")
-    assert ruptures(talk({CONFRONTS: [1], "process_immediacy": [2]}))["rupture_taken_up_rate"] == 0
-    columns = {one.name: one for one in MEASURES["ruptures"].columns_for(())}
-    assert "process_immediacy" not in columns["rupture_taken_up_rate"].formula
 
 
 def test_on_the_invented_excerpts(root: Path, make) -> None:  # type: ignore[no-untyped-def]

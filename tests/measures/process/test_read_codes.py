@@ -53,9 +53,10 @@ def test_no_danger_is_passed_over_where_a_turn_asks_or_helps(excerpts: list[Anno
     for session in excerpts:
         values: Mapping[str, Value] = MEASURES["safety"].compute(session)
         own = session.decided("process_risk_own")
-        assert values["n_danger_turns"] == own.sum()
-        outcome = np.asarray(values["danger_outcome"])
-        assert not (~np.isnan(outcome) & ~own).any()
+        assert values["n_danger_turns"] >= own.sum()
+        outcome, danger = np.asarray(values["danger_outcome"]), np.asarray(values["danger_turn"]) == 1
+        assert danger[own].all()
+        assert not (~np.isnan(outcome) & ~danger).any()
         met = session.decided("process_risk_asked") | session.decided("process_risk_help")
         assert not (met & ~session.decided("process_risk_worsened") & (values["danger_missed_turn"] == 1)).any()
         n_danger, n_passed = n_danger + own.sum(), n_passed + np.count_nonzero(outcome == 1)

@@ -78,9 +78,25 @@ def test_danger_at_the_end_is_answered_by_nobody_and_counts_in_no_rate(make) -> 
 
 
 def test_without_the_codes_danger_is_undefined_and_not_absent(make) -> None:  # type: ignore[no-untyped-def]
-    for session in (make(said(4)), make([], {"process_risk_own": []})):
-        for name, value in without_totals(safety(session)).items():
-            assert np.isnan(np.asarray(value, dtype=float)).all(), name
+    for name, value in without_totals(safety(make([], {"process_risk_own": []}))).items():
+        assert np.isnan(np.asarray(value, dtype=float)).all(), name
+    plain = safety(make(said(4)))
+    assert plain["n_danger_turns"] == 0
+    assert all(np.isnan(np.asarray(plain[name])).all() for name in ("danger_outcome", "danger_answered_rate"))
     none = safety(make(said(4), {"process_risk_own": at(4)}))
     assert none["n_danger_turns"] == none["n_turns_to_review"] == 0
     assert none["danger_turn"].tolist() == pytest.approx([0, NAN, 0, NAN], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "danger"),
+    [
+        ("I want to kill myself.", 1),
+        ("I cut myself again last night.", 1),
+        ("My brother tried to kill himself.", 0),
+        ("The traffic was killing me.", 0),
+        ("I baked a cake on Sunday.", 0),
+    ],
+)
+def test_phrases_find_danger_where_no_code_is_given(make, words: str, danger: int) -> None:  # type: ignore[no-untyped-def]
+    assert safety(make([("C", words), ("T", "I hear you.")]))["n_danger_turns"] == danger

@@ -21,11 +21,6 @@ def code_named(column: str) -> Code:
     return next(code for book in builtin_codebooks() for code in book.codes if code.column == column)
 
 
-def given_by_default(*codes: str) -> tuple[str, ...]:
-    """Return those of some codes that are not experimental, so that a measure is the same whatever a run asks for."""
-    return tuple(one for one in codes if code_named(one).status != "experimental")
-
-
 def coded(session: AnnotatedSession, *codes: str) -> Bools:
     """Return which turns with words were coded with all of these codes, bool (n_turns,); none if a code is missing."""
     if not codes or not session.has(*codes):

@@ -17,7 +17,6 @@ from therapy_analytics.measures.alliance._answers import (
     any_in,
     any_of,
     coded,
-    given_by_default,
     next_turns,
     placed,
     says_something,
@@ -61,7 +60,7 @@ def _outcome(name: str, meaning: str, high_means: str, formula: str, misleads: s
 
 
 def _taken_up() -> Column:
-    codes = ", ".join(given_by_default(*TAKES_UP)) or "none of the codes is given"
+    codes = ", ".join(TAKES_UP)
     return _outcome(
         "rupture_taken_up_rate",
         f"Share of the client's ruptures that the therapist takes up within {WITHIN} turns: takes responsibility or "
@@ -175,7 +174,7 @@ def _outcomes(session: AnnotatedSession, hits: Bools, client: Bools) -> tuple[Bo
     hits, client : bool array (n_turns,)
         The ruptures, and the client's turns that were coded.
     """
-    codes = given_by_default(*TAKES_UP)
+    codes = TAKES_UP
     therapist = next_turns(hits, coded(session, *codes) & says_something(session))
     later = next_turns(hits, client & (says_something(session) | hits))
     answered, observed = therapist[:, 0] >= 0, later[:, -1] >= 0

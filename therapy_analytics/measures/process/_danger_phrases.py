@@ -34,21 +34,21 @@ _DISOWNABLE = frozenset({"suicide_active", "suicide_signs", "self_harm", "harm_o
 
 def danger_phrases(session: AnnotatedSession) -> Bools:
     """Return which client turns speak of danger by a phrase, bool (n_turns,)."""
-    found = {name: _said(session, name) for name in PHRASES}
+    found = {name: _spoken(session, name) for name in PHRASES}
     any_found = np.any([*found.values()], axis=0)
-    mixed = any_found & np.any([_said(session, name) for name in ("idiom", "disowned", "others")], axis=0)
+    mixed = any_found & np.any([_spoken(session, name) for name in ("idiom", "disowned", "others")], axis=0)
     if not mixed.any():
         return np.asarray(any_found)
     parts = session_segments(session).segments
     cut = replace(session, turns=parts.turns, probabilities={}, decisions={}, unsure={})
-    against = {name: _said(cut, name) for name in ("idiom", "disowned", "others")}
+    against = {name: _spoken(cut, name) for name in ("idiom", "disowned", "others")}
     kept = np.zeros(len(session), dtype=np.bool_)
     for name in PHRASES:
         blocked = against["idiom"] | (against["others"] & (name in _OF_ONESELF))
         blocked |= against["disowned"] & (name in _DISOWNABLE)
-        kept |= np.bincount(parts.turn_of, _said(cut, name) & ~blocked, minlength=len(session)) > 0
+        kept |= np.bincount(parts.turn_of, _spoken(cut, name) & ~blocked, minlength=len(session)) > 0
     return np.where(mixed, kept, any_found)
 
 
-def _said(session: AnnotatedSession, phrase: str) -> Bools:
+def _spoken(session: AnnotatedSession, phrase: str) -> Bools:
     return np.asarray(turns_with(session, f"safety.{phrase}", "client"))
