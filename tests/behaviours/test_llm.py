@@ -23,7 +23,7 @@ from commands import tanalyze
 from talks import arrays, session
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import Codes, TaggerOptions, _llm_client, load_coder, load_tagger
+from therapy_analytics.behaviours import Codes, TaggerOptions, _llm_client, load_accurate, load_coder
 from therapy_analytics.behaviours._llm_cache import default_folder
 from therapy_analytics.behaviours._llm_client import parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import read_answer
@@ -69,14 +69,16 @@ def test_the_codes_are_those_that_the_model_names(predict: Callable[..., Codes])
     codes = predict(TALK)
     assert [sorted(names) for names in given(codes)] == RIGHT
     assert codes.counts == {"n_asked": 5, "n_cached": 0, "n_refused": 0, "n_nonsense": 0, "n_failed": 0}
-    assert set(codes.names) == set(load_tagger().names)
+    assert set(codes.names) == set(load_accurate().names)
 
 
 def test_probabilities_are_decisions_and_nan_for_the_other_role(predict: Callable[..., Codes]) -> None:
     codes = predict(session("How?", "Well.", "Hello all.", roles=("therapist", "client", "other")))
-    fast = load_tagger().predict(arrays(session("How?", "Well.", "Hello all.", roles=("therapist", "client", "other"))))
-    order = [fast.names.index(name) for name in codes.names]
-    np.testing.assert_array_equal(np.isnan(codes.probability), np.isnan(fast.probability[:, order]))
+    usual = load_accurate().predict(
+        arrays(session("How?", "Well.", "Hello all.", roles=("therapist", "client", "other")))
+    )
+    order = [usual.names.index(name) for name in codes.names]
+    np.testing.assert_array_equal(np.isnan(codes.probability), np.isnan(usual.probability[:, order]))
     np.testing.assert_array_equal(np.nan_to_num(codes.probability), codes.decision)
 
 
@@ -102,7 +104,7 @@ def test_silence_and_other_speakers_are_not_asked_about(fake: Any, predict: Call
 
 
 def test_no_sessions_ask_nothing(fake: Any, predict: Callable[..., Codes]) -> None:
-    assert predict().probability.shape == (0, len(load_tagger().names))
+    assert predict().probability.shape == (0, len(load_accurate().names))
     assert predict(session()).probability.shape[0] == 0
     assert not fake.asked
 
@@ -351,7 +353,7 @@ def test_answers_are_kept_and_hold_no_words(fake: Any, options: TaggerOptions, p
     assert len(entries) == 5
     for entry in entries:
         assert set(entry) == {"key", "codes"}
-        assert set(entry["codes"]) <= set(load_tagger().names)
+        assert set(entry["codes"]) <= set(load_accurate().names)
         assert len(entry["key"]) == 64
 
 
