@@ -81,8 +81,6 @@ def _checks(sessions: DataFrame) -> Iterator[str]:
             f"that takes at least {FEWEST_DONORS} other sessions with turns of like length."
         )
     to_read = sessions["n_turns_to_review"]
-    if to_read.isna().all():
-        yield "Danger was not looked for: what coded the turns has no codes of it (the fast tagger has none)."
     if to_read.sum() > 0:
         yield (
             f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
