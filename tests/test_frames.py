@@ -199,7 +199,7 @@ def test_a_session_without_times_or_turns_says_so() -> None:
 
 def test_an_analysis_in_a_notebook(analysis: ta.Analysis) -> None:
     shown = analysis._repr_html_()
-    assert f"4 sessions, {len(analysis.turns)} turns, 35 codes" in shown
+    assert f"4 sessions, {len(analysis.turns)} turns, 26 codes" in shown
     assert all(f">{name}<" in shown for name in ("session_id", "therapist_reflection_rate"))
     row = analysis.sessions.iloc[0]
     value, low, high = (row[f"therapist_question_rate{end}"] for end in ("", "_lo", "_hi"))

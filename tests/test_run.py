@@ -228,7 +228,7 @@ def test_the_recipe_repeats_the_run(out: Path, samples: Path) -> None:
     recipe = json.loads((out / "run.json").read_text())
     assert recipe["options"]["seed"] == 0
     assert {one["name"] for one in recipe["lexicons"]} >= {"function_words", "emotions"}
-    assert [one["name"] for one in recipe["codebooks"]] == ["bolt", "mi"]
+    assert [one["name"] for one in recipe["codebooks"]] == ["bolt", "mi", "process"]
     assert len(recipe["tagger"]["sha256"]) == 64
     assert recipe["tagger"]["aim"] == "balanced"
     assert {Path(one["file"]).name for one in recipe["inputs"]} == {
