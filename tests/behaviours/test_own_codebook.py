@@ -22,6 +22,7 @@ from therapy_analytics.behaviours import (
     _llm_client,
     builtin_codebooks,
     check_coder,
+    load_accurate,
     load_codebook,
     load_coder,
     load_tagger,
@@ -228,7 +229,7 @@ def test_a_book_as_it_was_read_is_taken_too(book: Path, analyze: Callable[..., t
 
 def test_without_the_option_nothing_changes(options: TaggerOptions) -> None:
     coder = load_coder(replace(options, codebooks=()))
-    assert set(coder.names) == set(load_tagger().names)
+    assert set(coder.names) == set(load_accurate().names)
     found = ta.analyze([TALK])
     assert not [name for name in found.sessions if name.startswith(("mi_", "bolt_", "n_mi_", "our_"))]
     assert not [name for name in ta.wide(found) if name.startswith(("bolt_", "our_"))]

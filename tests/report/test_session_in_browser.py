@@ -248,7 +248,7 @@ def test_words_of_a_transcript_run_nothing(reader: Open, quoted: Path) -> None:
     one = reader(quoted)
     page = one.open(f"#session/{quote(HOSTILE, safe='')}/turn/0")
     assert page.inner_text(".turn-words") == HOSTILE
-    for button in page.locator(".turn-table button").all()[:6]:
+    for button in [one for one in page.locator(".turn-table button").all() if one.is_visible()][:6]:
         button.click()
     page.locator(".turn-table input").first.click()
     assert {row["session_id"] for row in one.rows()} == {HOSTILE}

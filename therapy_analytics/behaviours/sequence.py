@@ -52,6 +52,8 @@ PLACES = 12
 """Numbers beside the vector of a part: where in its turn it stands, and how much it repeats, see `beside`."""
 VECTOR = 3 * ENCODER_WIDTH
 """Dimensions of a part's vector, see `pooled`."""
+DECIMALS = 8
+"""Digits to which scores are rounded: matrix products differ in their last digits with the number of threads."""
 TURNS_AT_ONCE, PARTS_AT_ONCE = 64, 256
 """Turns that are scored, and parts that are compared with all others, at a time."""
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_process.py"
@@ -207,7 +209,7 @@ class SequenceModel:
             parts = self._parts(vectors[low:high], numbers[low:high], some, roles[some])
             powers = np.exp(np.minimum(parts[:, self.columns], _LARGEST))
             for turn in np.unique(some[some >= begin]):
-                scores[turn] = np.log(powers[some == turn].sum(axis=0))
+                scores[turn] = np.round(np.log(powers[some == turn].sum(axis=0)), DECIMALS)
 
     def _parts(self, vectors: Floats, numbers: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
         """Return the scores of parts that follow each other in a session, float64 (n_parts, n_scores)."""
