@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from therapy_analytics.behaviours._weights import WEIGHTS
 
 Request = dict[str, Any]
 Behaviour = Callable[[BaseHTTPRequestHandler, Request], None]
@@ -131,3 +135,9 @@ def fake() -> Iterator[Fake]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    """Return a copy of the weights, to be broken."""
+    return Path(shutil.copytree(WEIGHTS, tmp_path / "weights"))

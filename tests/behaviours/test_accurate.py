@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from talks import TALK, accurate_codes, arrays, session
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
-from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
+from therapy_analytics.behaviours._weights import AIMS
 from therapy_analytics.behaviours.encoder import BEFORE, CLS, FIRST, LAST, ROLE_MARKS, SEP, framed, shortened
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.run import Writing, open_executor
@@ -126,12 +125,6 @@ def test_an_unknown_aim_is_told() -> None:
         load_accurate(aim="best")
 
 
-@pytest.fixture
-def weights(tmp_path: Path) -> Path:
-    """Return a copy of the weights, to be broken."""
-    return Path(shutil.copytree(WEIGHTS, tmp_path / "weights"))
-
-
 def test_other_weights_can_be_loaded_and_their_hash_says_so(weights: Path) -> None:
     assert load_accurate(weights).sha256 == load_accurate().sha256
     about = json.loads((weights / "accurate.json").read_text())
@@ -139,7 +132,9 @@ def test_other_weights_can_be_loaded_and_their_hash_says_so(weights: Path) -> No
     assert load_accurate(weights).sha256 != load_accurate().sha256
 
 
-@pytest.mark.parametrize("name", ["accurate.json", "encoder.onnx", "model.json", "weights.npz"])
+@pytest.mark.parametrize(
+    "name", ["accurate.json", "encoder.onnx", "model.json", "weights.npz", "process.json", "process.npz"]
+)
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"\x00" * 100])
 def test_broken_weights_are_told(weights: Path, name: str, content: bytes | None) -> None:
     if content is None:

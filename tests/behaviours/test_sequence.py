@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from talks import TALK, arrays, session
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import builtin_codebooks, load_accurate
-from therapy_analytics.behaviours._weights import WEIGHTS
 from therapy_analytics.behaviours.encoder import PART, parts_of
 from therapy_analytics.behaviours.hierarchy import parents
 from therapy_analytics.behaviours.prevalence import HELD, with_prevalence
@@ -133,24 +131,6 @@ def test_shares_of_sessions_by_hand() -> None:
     assert with_prevalence(one, 0.1)[0] > np.log(first / (1 - first)) - np.log(0.1 / 0.9)
     np.testing.assert_array_equal(with_prevalence(np.array([np.nan, 1.0]), np.nan), [np.nan, 1.0])
     assert np.isnan(with_prevalence(np.array([np.nan]), 0.2)).all()
-
-
-@pytest.fixture
-def weights(tmp_path: Path) -> Path:
-    """Return a copy of the weights, to be broken."""
-    return Path(shutil.copytree(WEIGHTS, tmp_path / "weights"))
-
-
-@pytest.mark.parametrize("name", ["process.json", "process.npz"])
-@pytest.mark.parametrize("content", [None, b"", b"{}", b"\x00" * 100])
-def test_broken_weights_are_told(weights: Path, name: str, content: bytes | None) -> None:
-    if content is None:
-        (weights / name).unlink()
-    else:
-        (weights / name).write_bytes(content)
-    with pytest.raises(BadDataFileError) as caught:
-        load_accurate(weights)
-    assert str(weights) in str(caught.value)
 
 
 @pytest.mark.parametrize("change", [{"share": 2}, {"share": "x"}, {"role": "nobody"}, {"slope": None}, {"column": 3}])

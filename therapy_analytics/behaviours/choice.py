@@ -59,8 +59,8 @@ class TaggerOptions:
     aim : {"balanced", "precision", "recall", "rate"}
         Aim of the tagger's decisions, see ``docs/tagger.md``; an outside coder has none.
     all_codes : bool
-        Whether to give also the codes on which people agree little, or which were learnt from a language model's codes:
-        sub-codes of reflection and of input, and those of MISC and MITI.
+        Whether to give also the codes on which people agree little, which were learnt from a language model's codes, or
+        which the tagger finds poorly: kinds of reflection and of input, those of MISC and MITI, most of ``process``.
     endpoint : str or None
         Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
     model : str or None

@@ -84,9 +84,9 @@ def parts_of(text: str, wordpiece: WordPiece) -> list[list[int]]:
         if len(current) + len(sentence) > PART and current:
             parts.append(current)
             current = []
-        whole, n = sentence, -(-len(sentence) // PART)
-        size = -(-len(whole) // n)
-        *cut, last = [whole[start : start + size] for start in range(0, len(whole), size)]
+        n_parts = -(-len(sentence) // PART)
+        size = -(-len(sentence) // n_parts)
+        *cut, last = [sentence[start : start + size] for start in range(0, len(sentence), size)]
         parts.extend(cut)
         current = current + last
     return [*parts, current] if current else parts

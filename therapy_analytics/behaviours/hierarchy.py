@@ -59,13 +59,17 @@ def without_contradictions(
     for one in (code for book in books for code in book.codes if code.exclusive):
         own = [column[code] for code, parent in parent_of.items() if parent == one.column]
         most = np.maximum(asked, 1) if one.exclusive == "question" else np.ones(len(asked), np.int64)
-        if own:
-            found[:, own] &= _rank(np.where(found[:, own], strength[:, own], -np.inf)) < most[:, None]
+        _keep_strongest(found, strength, own, most)
     for one_of in _alternatives(books):
         own = [column[code] for code in one_of if code in column]
-        if own:
-            found[:, own] &= _rank(np.where(found[:, own], strength[:, own], -np.inf)) < 1
+        _keep_strongest(found, strength, own, np.ones(len(asked), np.int64))
     return found
+
+
+def _keep_strongest(found: Bools, strength: Floats, own: list[int], most: Ints) -> None:
+    """Withdraw in some columns all decisions of a turn but the strongest, as many as ``most`` (n_turns,) says."""
+    if own:
+        found[:, own] &= _rank(np.where(found[:, own], strength[:, own], -np.inf)) < most[:, None]
 
 
 def _alternatives(books: Iterable[Codebook]) -> list[list[str]]:

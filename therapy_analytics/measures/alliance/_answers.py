@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import Code, builtin_codebooks
 from therapy_analytics.language import AnnotatedSession
 
 Bools = NDArray[np.bool_]
@@ -14,11 +13,6 @@ WITHIN = 3
 """Turns of a role after an event among which an answer is looked for."""
 _MINIMAL = "conversation.minimal_responses"
 _NOBODY = -1
-
-
-def code_named(column: str) -> Code:
-    """Return the code of a shipped codebook with this column."""
-    return next(code for book in builtin_codebooks() for code in book.codes if code.column == column)
 
 
 def coded(session: AnnotatedSession, *codes: str) -> Bools:

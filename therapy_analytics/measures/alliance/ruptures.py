@@ -25,7 +25,7 @@ from therapy_analytics.measures.alliance._answers import (
 MOVES_AWAY, MOVES_AGAINST = "process_rupture_withdrawal", "process_rupture_confrontation"
 RUPTURE = (MOVES_AWAY, MOVES_AGAINST)
 TAKES_UP = ("process_repair", "process_immediacy", "process_feeling_expressed")
-"""Codes of the therapist's turns that take a rupture up, as far as the tagger gives them by default."""
+"""Codes of the therapist's turns that take a rupture up."""
 _SOURCE = (
     "Construct: Safran & Muran (2000), Negotiating the therapeutic alliance; Eubanks, Muran & Safran (2015), rupture "
     "resolution rating system (3RS); codes of the codebook process, and no rating by that system"
@@ -104,7 +104,6 @@ def _mark_of(code: str, name: str, does: str) -> Column:
 
 
 def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
-    """Return the columns, which say the codes that are given by default: the codebooks are read when it is called."""
     return [
         *_rate_columns(),
         _mark_of(MOVES_AWAY, "rupture_withdrawal_turn", "moves away from"),
@@ -138,8 +137,7 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     Notes
     -----
     Undefined where the coder gives no such codes, as the fast tagger. How often the client withdraws, and how often
-    confronts, are rates of the two codes. What is experimental in the codebook is left out of what takes a rupture up,
-    whatever a run asks for.
+    confronts, are rates of the two codes.
 
     References
     ----------
@@ -174,11 +172,10 @@ def _outcomes(session: AnnotatedSession, hits: Bools, client: Bools) -> tuple[Bo
     hits, client : bool array (n_turns,)
         The ruptures, and the client's turns that were coded.
     """
-    codes = TAKES_UP
-    therapist = next_turns(hits, coded(session, *codes) & says_something(session))
+    therapist = next_turns(hits, coded(session, *TAKES_UP) & says_something(session))
     later = next_turns(hits, client & (says_something(session) | hits))
     answered, observed = therapist[:, 0] >= 0, later[:, -1] >= 0
-    taken_up, ended = any_in(therapist, any_of(session, *codes)), ~any_in(later, hits)
+    taken_up, ended = any_in(therapist, any_of(session, *TAKES_UP)), ~any_in(later, hits)
     return (
         placed(hits, answered),
         placed(hits, answered & taken_up),
