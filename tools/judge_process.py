@@ -34,7 +34,7 @@ def main() -> None:
     options = parser.parse_args()
     data = examples(options.data, options.work)
     unseen = together(data, options.work, "corpus")
-    found = {name: kappas(data, unseen, at)[3] for at, name in enumerate(NAMES)}
+    found = {name: kappas(data, unseen, "corpus", at)[3] for at, name in enumerate(NAMES)}
     print(precision(data, found))
     print(danger(data, found))
     print(going_along(data, options.data, together(data, options.work, "chatbot")))
@@ -48,7 +48,7 @@ def precision(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
         cells = []
         for corpus in corpora:
             rows = found[name] & data.counts[:, at] & data.turns["corpus"].eq(corpus).to_numpy()
-            right = float((data.given[rows, at] > 0).mean()) if rows.any() else np.nan
+            right = float((data.truth[rows, at]).mean()) if rows.any() else np.nan
             cells.append(f"{right:.2f} ({rows.sum()})" if rows.sum() >= FEWEST else "")
         if any(cells):
             lines.append(f"| `{name}` | {' | '.join(cells)} |")
@@ -59,14 +59,14 @@ def danger(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
     """Return how much danger is found, and how often it is seen where there is none."""
     at = NAMES.index("risk_own")
     rows = data.counts[:, at] & data.turns["corpus"].isin(list(SESSIONS)).to_numpy()
-    truth, flagged = (data.given[:, at] > 0) & rows, found["risk_own"] & rows
+    truth, flagged = data.truth[:, at] & rows, found["risk_own"] & rows
     lines = [f"Turns with `risk_own` found: {flagged[truth].mean():.3f} of {truth.sum()}"]
     sessions = data.turns["session"].to_numpy()
     by_session = pd.DataFrame({"truth": truth[rows], "flagged": flagged[rows]}).groupby(sessions[rows]).max()
     for has, words in ((True, "with danger"), (False, "without danger")):
         some = by_session[by_session["truth"] == has]["flagged"]
         lines.append(f"Sessions {words} that are flagged: {some.mean():.3f} of {len(some)}")
-    named = [found[name] | (data.given[:, NAMES.index(name)] > 0) for name in ("risk_asked", "risk_help")]
+    named = [found[name] | data.truth[:, NAMES.index(name)] for name in ("risk_asked", "risk_help")]
     passed = found["risk_passed_over"] & (named[0] | named[1])
     lines.append(
         f"Turns with `risk_passed_over` that ask or name help, by the tagger or by the reading: {passed.sum()}"

@@ -22,6 +22,10 @@ SESSIONS = {
     "spiral_bench": "spiral_bench",
 }
 """The corpora of whole sessions, by which models are judged, and where each is in the folder of corpora."""
+UNSURE = 0.65
+"""What an unsure code counts, where a sure one counts 1."""
+SAID = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
+"""What a code counts on which two readers differed, by what a third said."""
 BOOK = codebook_named("process")
 NAMES = [code.id for code in BOOK.codes]
 ROLE_OF = [code.role for code in BOOK.codes]
@@ -38,7 +42,8 @@ def turns(data: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``corpus``, ``session``, ``role``, ``text``, ``codes`` (list of str), ``read`` (whether its codes count),
+        ``corpus``, ``session``, ``role``, ``text``, ``codes`` (dict of code to how sure it is, 0 to 1), ``read``
+        (whether its codes count),
         ``group`` (the recording; copies of one share it), ``domain`` (the corpus, of invented ones with the manner).
     """
     found = pd.DataFrame([*_read(data), *_invented()])
@@ -50,8 +55,35 @@ def _lines(name: str) -> Iterator[dict[str, Any]]:
     yield from map(json.loads, (CODES / name).read_text(encoding="utf-8").splitlines())
 
 
+def _sure(codes: list[str]) -> dict[str, float]:
+    """Return how sure a reader is of each code of a turn."""
+    return {code.removesuffix("?"): UNSURE if code.endswith("?") else 1.0 for code in codes}
+
+
+def settled() -> dict[tuple[str, int], dict[str, float]]:
+    """Return the codes of turns of corpora, by session and turn: the mean of two readings where there are two.
+
+    Where one reader gave a code and the other did not, a third decided; that counts instead.
+    """
+    found = _of_turns("read.jsonl")
+    again = _of_turns("second.jsonl")
+    for one in _lines("second_segments.jsonl"):
+        for turn in range(one["from"], one["to"] + 1):
+            first, second = (each.get((one["session"], turn), {}) for each in (found, again))
+            if first or second:
+                both = {code: (first.get(code, 0.0) + second.get(code, 0.0)) / 2 for code in {**first, **second}}
+                found[one["session"], turn] = both
+    for one in _lines("settled.jsonl"):
+        found[one["session"], one["turn"]] |= {code: SAID[verdict] for code, verdict in one["codes"].items()}
+    return found
+
+
+def _of_turns(name: str) -> dict[tuple[str, int], dict[str, float]]:
+    return {(one["session"], one["turn"]): _sure(one["codes"]) for one in _lines(name)}
+
+
 def _read(data: Path) -> Iterator[dict[str, Any]]:
-    texts, codes = dict(_texts(data)), {(one["session"], one["turn"]): one["codes"] for one in _lines("read.jsonl")}
+    texts, codes = dict(_texts(data)), settled()
     covered: dict[str, set[int]] = {}
     for one in _lines("segments.jsonl"):
         covered.setdefault(one["session"], set()).update(range(one["from"], one["to"] + 1))
@@ -59,14 +91,14 @@ def _read(data: Path) -> Iterator[dict[str, Any]]:
         corpus = session.split("/")[0]
         for at, (role, text) in enumerate(texts[session][: max(read) + 1]):
             about = {"corpus": corpus, "domain": corpus, "session": session, "role": role, "text": text}
-            yield {**about, "codes": codes.get((session, at), []), "read": at in read}
+            yield {**about, "codes": codes.get((session, at), {}), "read": at in read}
 
 
 def _invented() -> Iterator[dict[str, Any]]:
     for one in _lines("invented.jsonl"):
         about = {"corpus": "invented", "domain": f"invented {one['manner']}", "session": f"invented/{one['id']}"}
         for turn in one["turns"]:
-            yield {**about, "role": turn["role"], "text": turn["text"], "codes": turn["codes"], "read": True}
+            yield {**about, "role": turn["role"], "text": turn["text"], "codes": _sure(turn["codes"]), "read": True}
 
 
 def _texts(data: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:

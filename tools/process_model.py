@@ -24,11 +24,11 @@ SEGMENT, BEFORE = 16, 8
 """Turns that are learnt from at a time, and turns before them that are read with them."""
 AT_ONCE = 300
 """Parts in a batch."""
-UNSURE = 0.65
-"""What an unsure code counts, where a sure one counts 1."""
 INVENTED = 0.7
 """How much an invented turn counts beside one of a corpus."""
 UPPER = 768
+GIVEN = 0.5
+"""How sure readers must be on the whole for a turn to have a code."""
 Array = NDArray[np.float64]
 Span = tuple[int, int, int]
 """First turn that is read, first that is learnt from or scored, and the end."""
@@ -55,9 +55,13 @@ class Examples:
 
     @cached_property
     def given(self) -> Array:
-        """What was read, (n_turns, n_codes): 1 for a code, UNSURE for an unsure one."""
-        rows = [{code.rstrip("?"): UNSURE if "?" in code else 1.0 for code in codes} for codes in self.turns["codes"]]
-        return np.array([[row.get(name, 0.0) for name in NAMES] for row in rows])
+        """How sure readers were of each code, 0 to 1, (n_turns, n_codes)."""
+        return np.array([[codes.get(name, 0.0) for name in NAMES] for codes in self.turns["codes"]])
+
+    @property
+    def truth(self) -> NDArray[np.bool_]:
+        """Whether a turn has a code on the whole, (n_turns, n_codes)."""
+        return self.given >= GIVEN
 
     @cached_property
     def counts(self) -> NDArray[np.bool_]:

@@ -171,8 +171,10 @@ class Encoder:
 
     def _run(self, given: _Given, pool: Pool) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
         """Return the scores, if a whole turn is given, and the vector, if a part of a turn is."""
-        scores, upper, lower = self.session.run(["scores", UPPER, LOWER], model_input(given.subwords, given.begins))
-        return scores[0] if given.whole else None, pool(upper[0], lower[0], given.begins) if given.part else None
+        wanted = [*(["scores"] if given.whole else []), *([UPPER, LOWER] if given.part else [])]
+        found = self.session.run(wanted, model_input(given.subwords, given.begins))
+        scores = found[0][0] if given.whole else None
+        return scores, pool(found[-2][0], found[-1][0], given.begins) if given.part else None
 
 
 def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -> Encoder:

@@ -97,8 +97,8 @@ class SequenceModel:
 
     Attributes
     ----------
-    name, version, sha256 : str
-        Of the model; the hash is that of its two files together.
+    sha256 : str
+        Hash of its two files together.
     codes : tuple of SequenceCode
         The codes that are given.
     columns : int64 array (n_codes,)
@@ -107,8 +107,6 @@ class SequenceModel:
         The weights, see `_shapes`.
     """
 
-    name: str
-    version: str
     sha256: str
     codes: tuple[SequenceCode, ...]
     columns: Ints = field(repr=False)
@@ -260,11 +258,10 @@ def load_sequence(folder: Path = WEIGHTS) -> SequenceModel:
         codes = tuple(_coded(entry) for entry in json_list(model, "codes", dict))
         if len({code.column for code in codes}) < len(codes) or not codes:
             raise ValueError
-        name, version = short_text(model, "name"), short_text(model, "version")
     wanted = {name: Wanted(shape) for name, shape in _shapes(len(codes)).items()}
     data = read_file(packed, digest, most=LARGEST_ARRAYS)
     arrays = read_arrays(packed, data, wanted, what="an archive of weights", remedy=_REMEDY)
-    return SequenceModel(name, version, digest.hexdigest(), codes, np.arange(len(codes)), arrays)
+    return SequenceModel(digest.hexdigest(), codes, np.arange(len(codes)), arrays)
 
 
 def _coded(entry: dict[str, Any]) -> SequenceCode:

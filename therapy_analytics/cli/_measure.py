@@ -139,7 +139,10 @@ def run(
     ] = "balanced",
     all_codes: Annotated[
         bool,
-        typer.Option("--all-codes", help="Also kinds of reflection and input, and codes of MISC and MITI."),
+        typer.Option(
+            "--all-codes",
+            help="Also the less certain codes of process, kinds of reflection and input, and codes of MISC and MITI.",
+        ),
     ] = False,
     endpoint: Annotated[
         str | None,

@@ -9,8 +9,12 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.session import Role
 
 THIRDS = ("third_1", "third_2", "third_3")
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+WITHIN = 3
+"""Turns of a role after an event among which an answer is looked for."""
+_NOBODY = -1
 
 
 def next_of(session: AnnotatedSession, role: Role) -> Ints:
@@ -39,6 +43,43 @@ def _kept(found: Ints) -> Ints:
     """Return an array that many measures share, read-only."""
     found.flags.writeable = False
     return found
+
+
+def next_turns(events: Bools, among: Bools, n: int = WITHIN) -> Ints:
+    """Return for each event the places of the next turns of a kind, in order; -1 where the session has no more.
+
+    Parameters
+    ----------
+    events, among : bool array (n_turns,)
+        The turns that are followed, and the turns that may follow them.
+    n : int
+        How many of them.
+
+    Returns
+    -------
+    int64 array (n_events, n)
+
+    Examples
+    --------
+    >>> next_turns(np.array([True, False, False, True]), np.array([False, True, True, False]), n=3).tolist()
+    [[1, 2, -1], [-1, -1, -1]]
+    """
+    following = np.append(np.flatnonzero(among), np.full(n, _NOBODY))
+    first = np.searchsorted(following[:-n], np.flatnonzero(events), side="right")
+    return np.asarray(following[first[:, None] + np.arange(n)])
+
+
+def any_in(turns: Ints, hits: Bools) -> Bools:
+    """Return for each event whether one of the turns after it is a hit, bool (n_events,).
+
+    Parameters
+    ----------
+    turns : int64 array (n_events, n)
+        As `next_turns` returns them.
+    hits : bool array (n_turns,)
+        Turns that are looked for.
+    """
+    return np.asarray((np.append(hits, False)[turns] & (turns != _NOBODY)).any(axis=1))
 
 
 def third_of(session: AnnotatedSession) -> Ints:

@@ -14,7 +14,8 @@ import pytest
 from tests.undefined import without_totals
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures.alliance._answers import any_in, coded, next_turns, placed
+from therapy_analytics.measures._turns import any_in, next_turns
+from therapy_analytics.measures.alliance._answers import coded, placed
 from therapy_analytics.measures.alliance.ruptures import TAKES_UP, ruptures
 from therapy_analytics.session import ROLES
 

@@ -11,16 +11,8 @@ from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
 from therapy_analytics.measures._rates import mark_column, marks
-from therapy_analytics.measures.alliance._answers import (
-    WITHIN,
-    Bools,
-    any_in,
-    any_of,
-    coded,
-    next_turns,
-    placed,
-    says_something,
-)
+from therapy_analytics.measures._turns import WITHIN, Bools, any_in, next_turns
+from therapy_analytics.measures.alliance._answers import any_of, coded, placed, says_something
 
 MOVES_AWAY, MOVES_AGAINST = "process_rupture_withdrawal", "process_rupture_confrontation"
 RUPTURE = (MOVES_AWAY, MOVES_AGAINST)

@@ -11,11 +11,10 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, KindOf, Mark, OnPage, measure, rate_columns
 from therapy_analytics.measures._base import Shown, Value
 from therapy_analytics.measures._rates import counted_rate, mark_column, marks
+from therapy_analytics.measures._turns import WITHIN, any_in, next_turns
 from therapy_analytics.measures.process._counts import NOT_GIVEN, SOURCE, Bools, Floats, Ints, given, spoken
 from therapy_analytics.measures.process._danger_phrases import danger_phrases
 
-WITHIN = 3
-"""Therapist turns after a turn of danger in which an answer is looked for."""
 NOTHING, PASSED_OVER, ANSWERED, WORSENED = 0.0, 1.0, 2.0, 3.0
 _WARNING = (
     "A list of turns to review, no assessment of risk: codes are predictions, and some danger is missed. None found "
@@ -176,10 +175,9 @@ def safety(session: AnnotatedSession) -> dict[str, Value]:
     looked = client & (session.n_words > 0)
     asked, helped, passed, worse = (_has(session, f"process_risk_{one}") for one in _ANSWERS)
     danger = np.flatnonzero(own & looked)
-    windows = [np.flatnonzero(therapist & (np.arange(len(session)) > at))[:WITHIN] for at in danger.tolist()]
-    answers = np.stack([asked, helped, passed, worse])
-    found = np.array([answers[:, turns].any(axis=1) for turns in windows], dtype=np.bool_).reshape(-1, len(answers))
-    followed = np.array([len(turns) > 0 for turns in windows], dtype=np.bool_)
+    windows = next_turns(own & looked, therapist)
+    found = np.stack([any_in(windows, one) for one in (asked, helped, passed, worse)], axis=1)
+    followed = np.asarray((windows >= 0).any(axis=1))
     missed = _missed(windows, passed, found) | (worse & therapist)
     aside = {code: _has(session, code) & client for code in _ASIDE}
     stigma = _has(session, "process_stigma") & therapist
@@ -207,23 +205,22 @@ def _has(session: AnnotatedSession, code: str) -> Bools:
     return given(session, (code,))[1]
 
 
-def _missed(windows: list[Ints], passed: Bools, found: Bools) -> Bools:
+def _missed(windows: Ints, passed: Bools, found: Bools) -> Bools:
     """Return the turns that pass danger over in windows in which none asks, helps; (n_turns,).
 
     Parameters
     ----------
-    windows : list of int64 arrays
-        The therapist's turns after each turn of danger.
+    windows : int64 array (n_danger, WITHIN)
+        The therapist's turns after each turn of danger, as `next_turns` returns them.
     passed : bool array (n_turns,)
         Turns that pass danger over.
     found : bool array (n_danger, 4)
         Which of `_ANSWERS` stand in each window.
     """
+    unanswered = windows[~found[:, :2].any(axis=1)]
     missed = np.zeros(len(passed), dtype=np.bool_)
-    for turns, (asked, helped, _, _) in zip(windows, found, strict=True):
-        if not (asked or helped):
-            missed[turns] |= passed[turns]
-    return missed
+    missed[unanswered[unanswered >= 0]] = True
+    return missed & passed
 
 
 def _outcomes(session: AnnotatedSession, danger: Ints, found: Bools, followed: Bools) -> dict[str, Value]:
