@@ -58,3 +58,10 @@ def test_codes_of_people_are_set_against_it(analysis: ta.Analysis) -> None:
 
 def test_figures_know_whose_codes_they_show(analysis: ta.Analysis) -> None:
     assert analysis.where("n_turns > 50").profile.attrs["tagger"] == "fast"
+
+
+def test_a_measure_whose_codes_were_not_given_has_no_row(analysis: ta.Analysis) -> None:
+    numbers = analysis.measures.drop(columns=["session_id", "measure", "direction"])
+    assert numbers.notna().any(axis=1).all()
+    assert "n_process_challenges" not in set(analysis.measures["measure"])  # the fast tagger does not give this code
+    assert "therapist_question_rate" in set(analysis.measures["measure"])
