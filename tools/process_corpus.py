@@ -24,7 +24,7 @@ SESSIONS = {
 """The corpora of whole sessions, by which models are judged, and where each is in the folder of corpora."""
 UNSURE = 0.65
 """What an unsure code counts, where a sure one counts 1."""
-SAID = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
+VERDICTS = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
 """What a code counts on which two readers differed, by what a third said."""
 BOOK = codebook_named("process")
 NAMES = [code.id for code in BOOK.codes]
@@ -74,7 +74,7 @@ def settled() -> dict[tuple[str, int], dict[str, float]]:
                 both = {code: (first.get(code, 0.0) + second.get(code, 0.0)) / 2 for code in {**first, **second}}
                 found[one["session"], turn] = both
     for one in _lines("settled.jsonl"):
-        found[one["session"], one["turn"]] |= {code: SAID[verdict] for code, verdict in one["codes"].items()}
+        found[one["session"], one["turn"]] |= {code: VERDICTS[verdict] for code, verdict in one["codes"].items()}
     return found
 
 
