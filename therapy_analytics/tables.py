@@ -113,11 +113,13 @@ def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
     there = {row["measure"] for row in whole}
     of_codes = [row for row in profile_rows(session) if row["part"] != "whole" or row["measure"] not in there]
     parts = [*whole, *of_codes, *part_rows(session, kinds(extras=session.extras))]
-    return Measured(session, values, [row for row in parts if _says_something(row)], _responses(session))
+    core = {column.row for column in columns if column.core}
+    kept = [row for row in parts if _has_number(row) or (row["measure"], row["direction"]) in core]
+    return Measured(session, values, kept, _responses(session))
 
 
-def _says_something(row: Row) -> bool:
-    """Return whether a row has a number; a measure has none where its codes were not given."""
+def _has_number(row: Row) -> bool:
+    """Return whether a row has a number; it has none, for example, where the codes of its measure were not given."""
     return any(not pd.isna(row[name]) for name in STATISTICS if name in row)  # type: ignore[call-overload]
 
 
