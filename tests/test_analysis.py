@@ -66,3 +66,8 @@ def test_a_measure_whose_codes_were_not_given_has_no_row(analysis: ta.Analysis) 
     assert without <= set(analysis.sessions)  # measures of the core, which every session has
     assert "advice_after_feeling_difference" not in set(analysis.measures["measure"])
     assert "therapist_question_rate" in set(analysis.measures["measure"])
+
+
+def test_comparing_by_a_measure_without_a_number_says_so(analysis: ta.Analysis) -> None:
+    with pytest.raises(BadOptionError, match="has no number in any of these sessions"):
+        ta.compare(analysis, by="session_id", measures="n_danger_answered_turns")

@@ -3,8 +3,9 @@
     python tools/judge_process.py --data CORPORA --work FOLDER
 
 prints, from the folder that ``train_process.py`` worked in: how often a code is right, corpus by corpus, with the
-corpus left out; danger, turn by turn and session by session; and how going along goes with a judge's marks in
-Spiral-Bench, within each chatbot, which was left out.
+corpus left out, by the readings, and by new readers of some turns (``process_codes/again.jsonl``); danger, turn by turn
+and session by session, by the code alone; and how going along goes with a judge's marks in Spiral-Bench, within each
+chatbot, which was left out.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 import pandas as pd
 import process_model as model
 from numpy.typing import NDArray
-from process_corpus import NAMES, SESSIONS
+from process_corpus import CODES, NAMES, SESSIONS
 from scipy.stats import spearmanr
 from train_process import CHATBOTS, examples, kappas, left_out, shifted, together
 
@@ -37,6 +38,7 @@ def main() -> None:
     found = {name: kappas(data, unseen, "corpus", at)[3] for at, name in enumerate(NAMES)}
     print(precision(data, found))
     print(danger(data, found))
+    print(read_again())
     print(going_along(data, options.data, together(data, options.work, "chatbot")))
 
 
@@ -48,11 +50,22 @@ def precision(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
         cells = []
         for corpus in corpora:
             rows = found[name] & data.counts[:, at] & data.turns["corpus"].eq(corpus).to_numpy()
-            right = float((data.truth[rows, at]).mean()) if rows.any() else np.nan
+            right = float(data.truth[rows, at].mean()) if rows.any() else np.nan
             cells.append(f"{right:.2f} ({rows.sum()})" if rows.sum() >= FEWEST else "")
         if any(cells):
             lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def read_again() -> str:
+    """Return how often turns that had a code, with the corpus left out, have it by new readers who did not know."""
+    again = pd.read_json(CODES / "again.jsonl", lines=True)
+    again["corpus"] = again["session"].str.split("/").str[0]
+    flagged = again[again["given"]]
+    share = flagged.groupby(["code", "corpus"])["verdict"].agg(["mean", "size"])
+    cells = (share["mean"].round(2).astype(str) + " (" + share["size"].astype(str) + ")").unstack(fill_value="")
+    others = again.loc[~again["given"], "verdict"]
+    return f"{cells[list(SESSIONS)].to_string()}\nOf {len(others)} turns without the code: {others.mean():.2f}\n"
 
 
 def danger(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:

@@ -43,8 +43,8 @@ def turns(data: Path) -> pd.DataFrame:
     -------
     DataFrame
         ``corpus``, ``session``, ``role``, ``text``, ``codes`` (dict of code to how sure it is, 0 to 1), ``read``
-        (whether its codes count),
-        ``group`` (the recording; copies of one share it), ``domain`` (the corpus, of invented ones with the manner).
+        (whether its codes count), ``group`` (the recording; copies of one share it), ``domain`` (the corpus, of
+        invented ones with the manner).
     """
     found = pd.DataFrame([*_read(data), *_invented()])
     found["group"] = found["session"].map(_recordings(data)).fillna(found["session"])
@@ -60,7 +60,7 @@ def _sure(codes: list[str]) -> dict[str, float]:
     return {code.removesuffix("?"): UNSURE if code.endswith("?") else 1.0 for code in codes}
 
 
-def settled() -> dict[tuple[str, int], dict[str, float]]:
+def _settled() -> dict[tuple[str, int], dict[str, float]]:
     """Return the codes of turns of corpora, by session and turn: the mean of two readings where there are two.
 
     Where one reader gave a code and the other did not, a third decided; that counts instead.
@@ -68,6 +68,8 @@ def settled() -> dict[tuple[str, int], dict[str, float]]:
     found = _of_turns("read.jsonl")
     again = _of_turns("second.jsonl")
     for one in _lines("second_segments.jsonl"):
+        if "/" not in one["session"]:
+            continue  # an invented excerpt, whose codes are its writer's
         for turn in range(one["from"], one["to"] + 1):
             first, second = (each.get((one["session"], turn), {}) for each in (found, again))
             if first or second:
@@ -83,7 +85,7 @@ def _of_turns(name: str) -> dict[tuple[str, int], dict[str, float]]:
 
 
 def _read(data: Path) -> Iterator[dict[str, Any]]:
-    texts, codes = dict(_texts(data)), settled()
+    texts, codes = dict(_texts(data)), _settled()
     covered: dict[str, set[int]] = {}
     for one in _lines("segments.jsonl"):
         covered.setdefault(one["session"], set()).update(range(one["from"], one["to"] + 1))

@@ -123,12 +123,11 @@ def done(data: model.Examples, work: Path, name: str) -> None:
 
 def together(data: model.Examples, work: Path, kind: str) -> Array:
     """Return scores (n_turns, n_codes) by models that have not seen the corpus, or the recording."""
-    found = np.full((len(data.turns), len(NAMES)), np.nan)
-    for name in HELD:
+    found, judge = np.full((len(data.turns), len(NAMES)), np.nan), of_kind(data, kind)
+    for at, name in enumerate(HELD):
         if kind_of(name) == kind:
             with np.load(work / f"{name.replace(' ', '_')}.npz", allow_pickle=False) as scores:
-                rows = left_out(data, name) & (of_kind(data, kind) == HELD.index(name))
-                found[rows] = scores["scores"][rows]
+                found[judge == at] = scores["scores"][judge == at]
     return found
 
 
@@ -207,8 +206,10 @@ def kappas(data: model.Examples, unseen: Array, kind: str, at: int) -> tuple[flo
     rows = judged(data, at) & ~np.isnan(scores)
     found = np.zeros(len(scores), dtype=bool)
     for own in np.unique(part[part >= 0]):
-        others = rows & (part != own)
-        mine = (part == own) & ~np.isnan(scores)
+        mine = part == own
+        copies = data.turns["group"].isin(set(data.turns.loc[mine, "group"])).to_numpy()
+        others = rows & ~mine & ~copies
+        mine &= ~np.isnan(scores)
         found[mine] = scores[mine] > limit_of([(truth[others], scores[others])])
     auc = float(roc_auc_score(truth[rows], scores[rows])) if truth[rows].any() else np.nan
     return float(cohen_kappa_score(truth[rows], found[rows])), auc, rows, found

@@ -95,6 +95,9 @@ def _matching(results: Results, known: Sequence[str], word: str) -> list[str]:
     if word in FAMILIES:
         return [name for name in _sound(results, known) if results.codebook.at[name, "family"] == word]
     matching = [name for name in main if fnmatchcase(name, word)]
+    if not matching and word in results.codebook.index:
+        problem = f"the measure {word!r} has no number in any of these sessions"
+        raise BadOptionError(_OPTION, problem, "It may need codes that the run did not give: see --all-codes of run")
     if not matching:
         near = get_close_matches(word.strip("*"), main, n=5, cutoff=0.5) or main[:5]
         remedy = f"Families: {', '.join((FEW, *FAMILIES))}. Measures: {', '.join(near)}, ... (all are in codebook.csv)"

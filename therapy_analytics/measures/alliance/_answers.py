@@ -1,4 +1,4 @@
-"""Turns that have codes, and turns that say something."""
+"""Turns that have codes, turns that say something, and values put at the places of their turns."""
 
 from __future__ import annotations
 
