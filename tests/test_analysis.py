@@ -71,3 +71,8 @@ def test_a_measure_whose_codes_were_not_given_has_no_row(analysis: ta.Analysis) 
 def test_comparing_by_a_measure_without_a_number_says_so(analysis: ta.Analysis) -> None:
     with pytest.raises(BadOptionError, match="has no number in any of these sessions"):
         ta.compare(analysis, by="session_id", measures="n_danger_answered_turns")
+
+
+def test_a_column_about_sessions_is_no_measure(analysis: ta.Analysis) -> None:
+    with pytest.raises(BadOptionError, match="no measure of these results is named 'counselor'"):
+        ta.compare(analysis, by="session_id", measures="counselor")

@@ -28,10 +28,15 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
     yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
+def turns_of(path: Path) -> set[tuple[str, int]]:
+    """Return the turns that some segments hold."""
+    return {(one["session"], turn) for one in lines(path) for turn in range(one["from"], one["to"] + 1)}
+
+
 @pytest.mark.parametrize("name", ["read", "second"])
 def test_codes_stand_on_turns_that_were_read(folder: Path, name: str) -> None:
     segments = "segments.jsonl" if name == "read" else "second_segments.jsonl"
-    read = {(one["session"], turn) for one in lines(folder / segments) for turn in range(one["from"], one["to"] + 1)}
+    read = turns_of(folder / segments)
     coded = [(one["session"], one["turn"]) for one in lines(folder / f"{name}.jsonl")]
     assert len(coded) == len(set(coded))
     assert set(coded) <= read
@@ -46,12 +51,7 @@ def test_a_third_decided_where_two_readers_differed(folder: Path) -> None:
         }
         for name in ("read.jsonl", "second.jsonl")
     )
-    twice = {
-        (one["session"], turn)
-        for one in lines(folder / "second_segments.jsonl")
-        for turn in range(one["from"], one["to"] + 1)
-        if "/" in one["session"]
-    }
+    twice = {(name, turn) for name, turn in turns_of(folder / "second_segments.jsonl") if "/" in name}
     differed = {turn: first.get(turn, set()) ^ second.get(turn, set()) for turn in twice}
     settled = {(one["session"], one["turn"]): one["codes"] for one in lines(folder / "settled.jsonl")}
     assert {turn: set(codes) for turn, codes in settled.items()} == {

@@ -58,7 +58,7 @@ class Examples:
         """How sure readers were of each code, 0 to 1, (n_turns, n_codes)."""
         return np.array([[codes.get(name, 0.0) for name in NAMES] for codes in self.turns["codes"]])
 
-    @property
+    @cached_property
     def truth(self) -> NDArray[np.bool_]:
         """Whether a turn has a code on the whole, (n_turns, n_codes)."""
         return self.given >= GIVEN

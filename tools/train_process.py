@@ -199,17 +199,15 @@ def limit_of(judgements: Sequence[tuple[Bools, Array]]) -> float:
 def kappas(data: model.Examples, unseen: Array, kind: str, at: int) -> tuple[float, float, Bools, Bools]:
     """Return kappa and AUC of a code by scores that were not seen, the turns judged, and the decisions on all turns.
 
-    The limit of a decision comes from the turns that other models of the kind judge.
+    The limit of a decision comes from turns that are not left out of the model that judges it.
     """
     scores, _ = shifted(data, unseen, at)
     truth, part = data.truth[:, at], of_kind(data, kind)
     rows = judged(data, at) & ~np.isnan(scores)
     found = np.zeros(len(scores), dtype=bool)
     for own in np.unique(part[part >= 0]):
-        mine = part == own
-        copies = data.turns["group"].isin(set(data.turns.loc[mine, "group"])).to_numpy()
-        others = rows & ~mine & ~copies
-        mine &= ~np.isnan(scores)
+        mine = (part == own) & ~np.isnan(scores)
+        others = rows & ~left_out(data, HELD[own])
         found[mine] = scores[mine] > limit_of([(truth[others], scores[others])])
     auc = float(roc_auc_score(truth[rows], scores[rows])) if truth[rows].any() else np.nan
     return float(cohen_kappa_score(truth[rows], found[rows])), auc, rows, found

@@ -171,10 +171,11 @@ class Encoder:
 
     def _run(self, given: _Given, pool: Pool) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
         """Return the scores, if a whole turn is given, and the vector, if a part of a turn is."""
-        wanted = [*(["scores"] if given.whole else []), *([UPPER, LOWER] if given.part else [])]
-        found = self.session.run(wanted, model_input(given.subwords, given.begins))
-        scores = found[0][0] if given.whole else None
-        return scores, pool(found[-2][0], found[-1][0], given.begins) if given.part else None
+        wanted = ["scores"] * given.whole + [UPPER, LOWER] * given.part
+        run = self.session.run(wanted, model_input(given.subwords, given.begins))
+        found = {name: values[0] for name, values in zip(wanted, run, strict=True)}
+        vector = pool(found[UPPER], found[LOWER], given.begins) if given.part else None
+        return found.get("scores"), vector
 
 
 def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -> Encoder:

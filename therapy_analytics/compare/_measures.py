@@ -95,7 +95,7 @@ def _matching(results: Results, known: Sequence[str], word: str) -> list[str]:
     if word in FAMILIES:
         return [name for name in _sound(results, known) if results.codebook.at[name, "family"] == word]
     matching = [name for name in main if fnmatchcase(name, word)]
-    if not matching and word in results.codebook.index:
+    if not matching and word in results.codebook.index and word not in results.about:
         problem = f"the measure {word!r} has no number in any of these sessions"
         raise BadOptionError(_OPTION, problem, "It may need codes that the run did not give: see --all-codes of run")
     if not matching:
