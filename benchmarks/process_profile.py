@@ -28,7 +28,7 @@ from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.behaviours._weights import WEIGHTS
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.process._counts import replies
+from therapy_analytics.measures._codes import replies
 from therapy_analytics.measures.process._responses import pooled_responses, response_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
 from therapy_analytics.measures.process.responses import responses

@@ -14,8 +14,8 @@ import pytest
 from tests.undefined import without_totals
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures._codes import coded
 from therapy_analytics.measures._turns import any_in, next_turns
-from therapy_analytics.measures.alliance._answers import coded, placed
 from therapy_analytics.measures.alliance.ruptures import TAKES_UP, ruptures
 from therapy_analytics.session import ROLES
 
@@ -52,7 +52,6 @@ def test_the_next_turns_of_a_kind() -> None:
     assert any_in(after, np.array([1, 0, 0, 1, 0], dtype=bool)).tolist() == [True, False]
     # A place of -1 is no turn, even where the last turn is a hit
     assert any_in(next_turns(events, among & False), np.ones(5, dtype=bool)).tolist() == [False, False]
-    assert placed(events, np.array([True, False])).tolist() == [True, False, False, False, False]
 
 
 def test_how_often(talk) -> None:  # type: ignore[no-untyped-def]

@@ -16,8 +16,8 @@ from benchmarks._corpora import of_quality
 from tests.undefined import without_totals
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures._codes import replies
 from therapy_analytics.measures._intervals import matched_differences, wilson, wilsons
-from therapy_analytics.measures.process._counts import replies
 from therapy_analytics.measures.process._responses import (
     COUNTS,
     POOLED_COLUMNS,

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from therapy_analytics.behaviours import Code
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
+from therapy_analytics.measures._codes import coded, given
 from therapy_analytics.measures._rates import mark_column, marks
 from therapy_analytics.measures._turns import WITHIN, Bools, any_in, next_turns
-from therapy_analytics.measures.alliance._answers import any_of, coded, placed, says_something
 
 MOVES_AWAY, MOVES_AGAINST = "process_rupture_withdrawal", "process_rupture_confrontation"
 RUPTURE = (MOVES_AWAY, MOVES_AGAINST)
+_MINIMAL = "conversation.minimal_responses"
 TAKES_UP = ("process_repair", "process_immediacy", "process_feeling_expressed")
 """Codes of the therapist's turns that take a rupture up."""
 _SOURCE = (
@@ -139,7 +142,7 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     constructs are taken from it, in other words.
     """
     among = coded(session, *RUPTURE)
-    hits = any_of(session, *RUPTURE) & among
+    hits = given(session, RUPTURE)[1] & among
     answered, taken_up, observed, ended = _outcomes(session, hits, among)
     passed_by, whole = ~taken_up & ~ended, answered & observed
     return {
@@ -147,8 +150,8 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
         **rate("rupture_taken_up_rate", taken_up, answered),
         **rate("rupture_ended_rate", ended, observed),
         **rate("rupture_passed_by_rate", passed_by, whole),
-        "rupture_withdrawal_turn": marks(coded(session, MOVES_AWAY), any_of(session, MOVES_AWAY)),
-        "rupture_confrontation_turn": marks(coded(session, MOVES_AGAINST), any_of(session, MOVES_AGAINST)),
+        "rupture_withdrawal_turn": marks(coded(session, MOVES_AWAY), given(session, [MOVES_AWAY])[1]),
+        "rupture_confrontation_turn": marks(coded(session, MOVES_AGAINST), given(session, [MOVES_AGAINST])[1]),
         "rupture_taken_up_turn": marks(answered, taken_up),
         "rupture_passed_by_turn": marks(whole, passed_by),
     }
@@ -164,13 +167,25 @@ def _outcomes(session: AnnotatedSession, hits: Bools, client: Bools) -> tuple[Bo
     hits, client : bool array (n_turns,)
         The ruptures, and the client's turns that were coded.
     """
-    therapist = next_turns(hits, coded(session, *TAKES_UP) & says_something(session))
-    later = next_turns(hits, client & (says_something(session) | hits))
+    therapist = next_turns(hits, coded(session, *TAKES_UP) & _says_something(session))
+    later = next_turns(hits, client & (_says_something(session) | hits))
     answered, observed = therapist[:, 0] >= 0, later[:, -1] >= 0
-    taken_up, ended = any_in(therapist, any_of(session, *TAKES_UP)), ~any_in(later, hits)
+    taken_up, ended = any_in(therapist, given(session, TAKES_UP)[1]), ~any_in(later, hits)
     return (
-        placed(hits, answered),
-        placed(hits, answered & taken_up),
-        placed(hits, observed),
-        placed(hits, observed & ended),
+        _placed(hits, answered),
+        _placed(hits, answered & taken_up),
+        _placed(hits, observed),
+        _placed(hits, observed & ended),
     )
+
+
+def _says_something(session: AnnotatedSession) -> Bools:
+    """Return which turns have words that are more than a minimal response such as "mm-hmm", bool (n_turns,)."""
+    return np.asarray((session.n_words > 0) & ~session.consists_of(_MINIMAL))
+
+
+def _placed(events: Bools, values: Bools) -> Bools:
+    """Return a value of each event at the place of its turn, bool (n_turns,); False elsewhere."""
+    found = np.zeros(len(events), dtype=np.bool_)
+    found[events] = values
+    return found

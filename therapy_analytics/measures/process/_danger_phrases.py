@@ -14,7 +14,7 @@ import numpy as np
 from therapy_analytics.behaviours.text_model import session_segments
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.measures.process._counts import Bools
+from therapy_analytics.measures._codes import Bools
 
 PHRASES = (
     "suicide_active",

@@ -13,7 +13,7 @@ from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Evidence, OnPage, Value
-from therapy_analytics.measures.process._counts import (
+from therapy_analytics.measures._codes import (
     NOT_GIVEN,
     PREDICTED,
     SOURCE,

@@ -12,12 +12,7 @@ from therapy_analytics.behaviours import Code
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import OnPage, Value
-from therapy_analytics.measures._intervals import wilsons
-from therapy_analytics.measures._rates import interval_columns
-from therapy_analytics.measures._turns import third_of
-from therapy_analytics.measures.process._client_state import FEWEST as FEWEST_OF_SLOPE
-from therapy_analytics.measures.process._client_state import slope
-from therapy_analytics.measures.process._counts import (
+from therapy_analytics.measures._codes import (
     NOT_GIVEN,
     PREDICTED,
     SOURCE,
@@ -28,6 +23,11 @@ from therapy_analytics.measures.process._counts import (
     main_codes,
     spoken,
 )
+from therapy_analytics.measures._intervals import wilsons
+from therapy_analytics.measures._rates import interval_columns
+from therapy_analytics.measures._turns import third_of
+from therapy_analytics.measures.process._client_state import FEWEST as FEWEST_OF_SLOPE
+from therapy_analytics.measures.process._client_state import slope
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 
 FEWEST = 3

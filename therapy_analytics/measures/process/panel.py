@@ -10,10 +10,7 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import OnPage, Shown, Value
-from therapy_analytics.measures._dyads import speakers_of
-from therapy_analytics.measures._rates import counted_rate
-from therapy_analytics.measures._turns import last_of
-from therapy_analytics.measures.process._counts import (
+from therapy_analytics.measures._codes import (
     NOT_GIVEN,
     PREDICTED,
     SOURCE,
@@ -22,6 +19,9 @@ from therapy_analytics.measures.process._counts import (
     main_codes,
     spoken,
 )
+from therapy_analytics.measures._dyads import speakers_of
+from therapy_analytics.measures._rates import counted_rate
+from therapy_analytics.measures._turns import last_of
 
 _MISLEADS = (
     f"{PREDICTED}; {NOT_GIVEN}, and with a single speaker of the role. Labels of speakers must be right: recognised "

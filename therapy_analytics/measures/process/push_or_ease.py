@@ -9,8 +9,8 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._codes import NOT_GIVEN, Bools, Floats, given, spoken
 from therapy_analytics.measures._turns import last_of, next_of
-from therapy_analytics.measures.process._counts import NOT_GIVEN, Bools, Floats, given, spoken
 
 _SOURCE = (
     "Construct: Miller, Benefield & Tonigan (1993); Moyers & Martin (2006); Beutler et al. (2011), "

@@ -11,9 +11,9 @@ from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Evidence, Mark, OnPage, Shown, Value
+from therapy_analytics.measures._codes import NOT_GIVEN, Bools, Floats, Ints, given, replies
 from therapy_analytics.measures._intervals import FEWEST, design_effect, matched_differences
 from therapy_analytics.measures._rates import counted_rate, interval_columns
-from therapy_analytics.measures.process._counts import NOT_GIVEN, Bools, Floats, Ints, given, replies
 from therapy_analytics.measures.process._responses import coded, counts_by_length
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."

@@ -10,9 +10,9 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, KindOf, Mark, OnPage, measure, rate_columns
 from therapy_analytics.measures._base import Shown, Value
+from therapy_analytics.measures._codes import NOT_GIVEN, SOURCE, Bools, Floats, Ints, given, spoken
 from therapy_analytics.measures._rates import counted_rate, mark_column, marks
 from therapy_analytics.measures._turns import WITHIN, any_in, next_turns
-from therapy_analytics.measures.process._counts import NOT_GIVEN, SOURCE, Bools, Floats, Ints, given, spoken
 from therapy_analytics.measures.process._danger_phrases import danger_phrases
 
 NOTHING, PASSED_OVER, ANSWERED, WORSENED = 0.0, 1.0, 2.0, 3.0

@@ -60,6 +60,14 @@ def given(session: AnnotatedSession, codes: Sequence[str]) -> tuple[Floats, Bool
     return likely, np.any([session.decided(code) for code in there], axis=0) & ~np.isnan(likely)
 
 
+def coded(session: AnnotatedSession, *codes: str) -> Bools:
+    """Return which turns with words were coded with all of some codes, bool (n_turns,); none if a code is missing."""
+    if not session.has(*codes):
+        return np.zeros(len(session), np.bool_)
+    unknown = np.any([np.isnan(session.probabilities[one]) for one in codes], axis=0)
+    return np.asarray(~unknown & (session.n_words > 0))
+
+
 def spoken(session: AnnotatedSession, role: Role) -> Bools:
     """Return the turns of a role that have words, bool (n_turns,)."""
     return session.spoken_by(role) & (session.n_words > 0)
