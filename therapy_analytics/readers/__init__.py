@@ -6,7 +6,8 @@ How to add a format:
    session: rows of who said what, in the order of the file, with the place of each row.
 2. Decorate it with ``@reader(name, suffixes=..., sniff=...)``. ``sniff`` says from the head
    of a file how sure the reader is that the file is its own: 1 certain (a magic word), about
-   0.5 plausible (the shape), 0 no. The surest reader gets the file, a known suffix breaks a
+   0.5 plausible (the shape), 0 no; where files of the format begin in a way of their own,
+   ``sniff=begins(pattern)`` says so. The surest reader gets the file, a known suffix breaks a
    tie, and a tie that remains is an error that names both. No reader knows another.
 3. Put a sample that you wrote yourself into ``sample_transcripts/``. The contract tests find
    the reader and the sample by themselves.
@@ -16,7 +17,7 @@ none of that.
 """
 
 from therapy_analytics.readers._account import Account, Remark, TablesWarning
-from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, reader
+from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, begins, reader
 from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._marks import join_marks
 from therapy_analytics.readers._objects import as_sessions
@@ -34,6 +35,7 @@ __all__ = [
     "Source",
     "TablesWarning",
     "as_sessions",
+    "begins",
     "find_files",
     "inspect",
     "join_marks",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -279,6 +280,23 @@ def reader(
         return read
 
     return register
+
+
+def begins(pattern: str | bytes, *, sure: float = 1.0) -> Callable[[Source], float]:
+    """Return a `sniff` that is as sure as told of files that begin with a pattern, and 0 of all others.
+
+    Parameters
+    ----------
+    pattern : str or bytes
+        A regular expression: for the text behind a byte order mark, or for the bytes on disk.
+    sure : float, optional
+        The certainty, between 0 and 1.
+    """
+    if isinstance(pattern, bytes):
+        of_data = re.compile(pattern)
+        return lambda source: sure if of_data.match(source.data) else 0.0
+    of_text = re.compile(pattern)
+    return lambda source: sure if of_text.match(source.head.lstrip("\ufeff")) else 0.0
 
 
 def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Source:

@@ -20,7 +20,7 @@ from typing import IO, Any, TypeVar
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import open_binary
-from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
+from therapy_analytics.readers._base import Layout, Part, RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._companions import with_companions
 from therapy_analytics.readers._json_fields import is_message, is_segment
@@ -33,7 +33,8 @@ from therapy_analytics.readers._times import name_and_unit
 
 T = TypeVar("T")
 
-_BEGINS = re.compile(r"[\s\x1e]*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+_BEGINS = r"[\s\x1e]*(?:\{\s*[\"}]|\[\s*[\[{\"\]])"
+"""JSON; a time stamp in brackets is none."""
 _BETWEEN = re.compile(r"[\s\x1e\ufeff]*")
 _MOST_VALUES = 8_000_000
 _SAMPLE = 300
@@ -51,11 +52,6 @@ _MOST_NAMES = 20
 _MOST_OBJECTS = 5_000
 _LONGEST_NAME = 40
 _DEEPEST = 12
-
-
-def sniff(source: Source) -> float:
-    """Return .95 for a text that begins as JSON does; a time stamp in brackets does not."""
-    return 0.95 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
 
 
 def cut(source: Source, size: int) -> Sequence[Part]:
@@ -91,7 +87,7 @@ def _value(line: bytes) -> Any:
     return value if alone else None
 
 
-@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson", ".otr"), sniff=sniff, cut=cut)
+@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson", ".otr"), sniff=begins(_BEGINS, sure=0.95), cut=cut)
 def read_chat_json(source: Source) -> Iterator[RawSession]:
     """JSON or JSON Lines of messages that say who speaks and what."""
     values, missing = _values(source), ""

@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
-from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.readers._base import RawSession, Row, Source, begins, reader
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Role
 
-_BEGINS = ("@begin", "@utf8")
+_BEGINS = r"(?i)[\ufeff\s]*@(?:begin|utf8)[^\S\n]*(?:\n|\Z)"
 _TIER = re.compile(r"\*([^\s:*]{1,30}):[ \t]*")
 _HEADER = re.compile(r"@([\w ]{1,40}):[ \t]*")
 _BULLET = re.compile(
@@ -110,13 +110,7 @@ class _File:
     n_dependent: int = 0
 
 
-def sniff(source: Source) -> float:
-    """Be certain of a file that begins with the first header of the format."""
-    first = source.head.lstrip("\ufeff \n\t").split("\n", 1)[0].strip().casefold()
-    return 1.0 if first in _BEGINS else 0.0
-
-
-@reader("talkbank_chat", suffixes=(".cha", ".chat"), sniff=sniff, one_session=True)
+@reader("talkbank_chat", suffixes=(".cha", ".chat"), sniff=begins(_BEGINS), one_session=True)
 def read_chat(source: Source) -> Iterator[RawSession]:
     """CHAT transcripts of TalkBank, with roles from the line of participants."""
     file = _parsed(source.lines)

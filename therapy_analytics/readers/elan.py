@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._tier_names import Annotation, Tier
 from therapy_analytics.readers._tiers import session_of
-from therapy_analytics.readers._xml import begins_with, points_of_time, whole_number, xml_root
+from therapy_analytics.readers._xml import points_of_time, root_is, whole_number, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -31,12 +31,7 @@ Points = Mapping[str, tuple[float, int]]
 """Time and rank of each time slot, by id."""
 
 
-def sniff(source: Source) -> float:
-    """Be certain of XML whose root is ELAN's."""
-    return 1.0 if begins_with(source, _ROOT) else 0.0
-
-
-@reader("elan", suffixes=(".eaf",), sniff=sniff, one_session=True)
+@reader("elan", suffixes=(".eaf",), sniff=root_is(_ROOT), one_session=True)
 def read_elan(source: Source) -> Iterator[RawSession]:
     """ELAN annotation files: the tier of each participant with the words, time-aligned or dependent on another."""
     root = xml_root(source, _ROOT, what="ELAN file", remedy="Open it in ELAN and save it again")

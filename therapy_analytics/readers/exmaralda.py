@@ -11,7 +11,7 @@ from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._tier_names import Annotation, Tier
 from therapy_analytics.readers._tiers import session_of
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers._xml import begins_with, distinct_names, points_of_time, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, points_of_time, root_is, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -26,12 +26,7 @@ _DOTS = re.compile(r"\u2022(?:\s?\u2022)*")
 _ENDS = frozenset(".?!\u2026\u02d9")
 
 
-def sniff(source: Source) -> float:
-    """Be certain of XML whose root is EXMaRALDA's."""
-    return 1.0 if begins_with(source, _ROOT) or begins_with(source, _SEGMENTED) else 0.0
-
-
-@reader("exmaralda", suffixes=(".exb",), sniff=sniff, one_session=True)
+@reader("exmaralda", suffixes=(".exb",), sniff=root_is(_ROOT, _SEGMENTED), one_session=True)
 def read_exmaralda(source: Source) -> Iterator[RawSession]:
     """EXMaRALDA transcriptions: the verbal tiers of each speaker, as they overlap."""
     if begins_with(source, _SEGMENTED):

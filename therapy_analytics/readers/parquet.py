@@ -17,7 +17,7 @@ from typing import Any
 from therapy_analytics import arrow
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import is_address, open_binary
-from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
+from therapy_analytics.readers._base import Layout, Part, RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import Places, Record, may_be_fact, slug
 from therapy_analytics.readers._contents import (
     GOLD,
@@ -42,7 +42,6 @@ from therapy_analytics.readers._table import (
 from therapy_analytics.readers._text_heads import are_clinical_notes
 from therapy_analytics.readers._wide import Grid, layout_of
 
-_MAGIC = b"PAR1"
 _SUFFIXES = (".parquet", ".pq")
 _MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 400
@@ -52,11 +51,6 @@ _MANY = 256
 _LEAST = 200
 """Bytes that a row takes at least when it is read, however small the file has it."""
 _AGAIN = "Write it again, or save the table as CSV (UTF-8)"
-
-
-def sniff(source: Source) -> float:
-    """Return 1 for the four letters with which the format begins."""
-    return 1.0 if source.data.startswith(_MAGIC) else 0.0
 
 
 def cut(source: Source, size: int) -> Sequence[Part]:
@@ -107,7 +101,7 @@ def _head(file: Any, groups: list[int], n_rows: int) -> list[Record]:
     return list(enumerate(rows[:n_rows], start=1))
 
 
-@reader("parquet", suffixes=_SUFFIXES, sniff=sniff, cut=cut)
+@reader("parquet", suffixes=_SUFFIXES, sniff=begins(rb"PAR1"), cut=cut)
 def read_parquet(source: Source) -> Iterator[RawSession]:
     """Parquet with a row an utterance, an exchange or a session; lists of messages in a column are sessions."""
     pyarrow = _pyarrow(source)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
+from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
@@ -36,12 +36,7 @@ _REMEDY = "Copy the words into a text file, or get the transcript as Word, text 
 Pages = list[list[str]]
 
 
-def sniff(source: Source) -> float:
-    """Return 1 for a file that begins as the format must."""
-    return 1.0 if source.encoding == BINARY and source.data.startswith(b"%PDF") else 0.0
-
-
-@reader("pdf_document", suffixes=(".pdf",), sniff=sniff, one_session=True)
+@reader("pdf_document", suffixes=(".pdf",), sniff=begins(rb"%PDF"), one_session=True)
 def read_pdf(source: Source) -> Iterator[RawSession]:
     """PDF with text: labelled paragraphs, or a column of speakers; headers, footers and line numbers left out."""
     pages = _pages(source)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers.labelled_text import session_of
 
-_BEGINS = "{\\rtf"
 _ROW = re.compile(r"^(?P<label>[^|\n]{1,60}?):?[ \t]*\|(?P<words>[^|\n]*)\|$", re.MULTILINE)
 """A row of two cells, as the library writes it."""
 _OPEN_FONT = re.compile(r"\\fcharset(?![^;{}\\]{0,200};)")
@@ -16,12 +15,7 @@ _LONGEST_FONTS = 20_000
 """Letters of a font table: the library takes minutes for longer ones, which no program writes."""
 
 
-def sniff(source: Source) -> float:
-    """Return 1 for a file that begins as the format must."""
-    return 1.0 if source.head.lstrip("\ufeff \n").startswith(_BEGINS) else 0.0
-
-
-@reader("rich_text", suffixes=(".rtf",), sniff=sniff, one_session=True)
+@reader("rich_text", suffixes=(".rtf",), sniff=begins(r"[\ufeff \n]*\{\\rtf"), one_session=True)
 def read_rich_text(source: Source) -> Iterator[RawSession]:
     """Rich text with labelled paragraphs, or a table of labels and words; pictures and footnotes are left out."""
     yield session_of(source, _plain(source))

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._captions import Cue, in_order, session_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
 
-_BEGINS = re.compile(r"\s*(?:;[^\n]*\n\s*)*\[script info\]", re.IGNORECASE)
+_BEGINS = r"(?i)\s*(?:;[^\n]*\n\s*)*\[script info\]"
 _FORMAT = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
 """The columns where no line names them."""
 _TAGS = re.compile(r"\{([^{}]*+)\}")
@@ -30,12 +30,7 @@ _REMEDY = "Export the captions with the speaker in the column Name (Actor), or b
 Event = dict[str, str]
 
 
-def sniff(source: Source) -> float:
-    """Be certain of a text that begins as the format must."""
-    return 1.0 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
-
-
-@reader("substation", suffixes=(".ass", ".ssa"), sniff=sniff, one_session=True)
+@reader("substation", suffixes=(".ass", ".ssa"), sniff=begins(_BEGINS), one_session=True)
 def read_substation(source: Source) -> Iterator[RawSession]:
     """SubStation Alpha captions with the speaker in the name of an event, before a colon, or as its style."""
     events, n_comments = _events(source.lines)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers._xml import begins_with, distinct_names, xml_root
+from therapy_analytics.readers._xml import distinct_names, root_is, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -26,12 +26,7 @@ _LONGEST = 58
 _BRACKETS = str.maketrans("[]", "()")
 
 
-def sniff(source: Source) -> float:
-    """Be certain of XML whose root is Transcriber's."""
-    return 1.0 if begins_with(source, "Trans") else 0.0
-
-
-@reader("transcriber", suffixes=(".trs",), sniff=sniff, one_session=True)
+@reader("transcriber", suffixes=(".trs",), sniff=root_is("Trans"), one_session=True)
 def read_transcriber(source: Source) -> Iterator[RawSession]:
     """Transcriber files, in which several speakers may share a turn; noises become speech marks."""
     root = xml_root(

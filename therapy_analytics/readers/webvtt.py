@@ -8,36 +8,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._captions import Cue, session_of
 from therapy_analytics.readers._times import seconds
 
 _TIMES = re.compile(r"\s*([\d:.,]+)\s*-->\s*([\d:.,]+|(?=\S*\s*$))")
 """The line above the words of a caption, also where its end cannot be read."""
-_SRT_BEGINS = re.compile(r"\s*(?:\d+[ \t]*\n\s*)?(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[,.]\d{1,3})?[ \t]*-->[ \t]*\d")
+_SRT_BEGINS = r"\s*(?:\d+[ \t]*\n\s*)?(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[,.]\d{1,3})?[ \t]*-->[ \t]*\d"
 _BROKEN_OFF = re.compile(r"\n[ \t]*\n\d+[ \t]*(?:\n[\d:,. >-]*+)?\s*+\Z")
 """The number of a caption, with or without the beginning of its times, at the end of a file that was cut."""
 _SKIPPED_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _WEBEX = re.compile(r'\d+ "([^"]+)"(?: \(\d*\))?\s*$')
 
 
-def sniff_webvtt(source: Source) -> float:
-    """Be certain of a file that begins as the format must."""
-    return 1.0 if source.head.lstrip("\ufeff").startswith("WEBVTT") else 0.0
-
-
-@reader("webvtt", suffixes=(".vtt",), sniff=sniff_webvtt, one_session=True)
+@reader("webvtt", suffixes=(".vtt",), sniff=begins("WEBVTT"), one_session=True)
 def read_webvtt(source: Source) -> Iterator[RawSession]:
     """WebVTT captions with the speaker in a voice tag, before a colon, or after >> marks."""
     yield session_of(source, list(_vtt_cues(source.lines)), example="<v Therapist>Hello")
 
 
-def sniff_srt(source: Source) -> float:
-    """Be nearly certain of a file that begins with a number and two times."""
-    return 0.97 if _SRT_BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
-
-
-@reader("srt", suffixes=(".srt",), sniff=sniff_srt, one_session=True)
+@reader("srt", suffixes=(".srt",), sniff=begins(_SRT_BEGINS, sure=0.97), one_session=True)
 def read_srt(source: Source) -> Iterator[RawSession]:
     """SubRip captions with the speaker before a colon, or after dashes or >> marks."""
     yield session_of(source, list(_srt_cues(source.lines)), example='"Therapist: Hello"')
