@@ -1,18 +1,18 @@
 """The encoder of the accurate tagger: a small one, trained further on all that is labelled, and written as ONNX.
 
-Its lower layers stay as they are, so what they say of each turn is computed once. Needs torch, transformers, and the
-package that brings the weights of MiniLM; the tagger itself needs none of them.
+Its lower layers stay as they are, so what they say of each turn is computed once. Needs torch, transformers, onnx, and
+the package that brings the weights of MiniLM; the tagger itself needs none of them.
 """
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import encoder_graph
 import numpy as np
 import pandas as pd
 import torch
@@ -23,7 +23,6 @@ from tagger_layers import CODES, REQUESTED
 from torch import nn
 from transformers import AutoModel
 
-from therapy_analytics import third_party
 from therapy_analytics.behaviours import codebook_named
 from therapy_analytics.behaviours.encoder import framed, shortened
 from therapy_analytics.language.wordpiece import WordPiece
@@ -99,19 +98,6 @@ class Net(nn.Module):
         found = through(self.layers, below, there)
         means = [(found * mask[..., None]).sum(1) / mask.sum(1, keepdim=True) for mask in (own, there)]
         return self.head(self.drop(torch.cat(means, 1)))
-
-
-class Whole(nn.Module):
-    """All layers, as the tagger runs them: one turn, nothing to fill up."""
-
-    def __init__(self, net: Net) -> None:
-        super().__init__()
-        self.below, self.net = base(), net.eval()
-
-    def forward(self, subwords: Any, own: Any) -> Any:
-        """Return scores (1, n_columns) of subwords (1, n_subwords)."""
-        there = torch.ones_like(own)
-        return self.net(through(self.below.encoder.layer[:FROZEN], self.below.embeddings(subwords), there), there, own)
 
 
 def base() -> Any:
@@ -236,19 +222,17 @@ def scores(net: Net, data: Read, places: Rows, way: str, at_once: int = 64) -> A
 
 
 def export(net: Net, folder: Path) -> None:
-    """Write ``encoder.onnx``, with eight-bit weights scaled by channel."""
-    quantization = third_party.onnxruntime("onnxruntime.quantization")
-    whole = Whole(net)
-    inputs = (torch.ones(1, 9, dtype=torch.int64), torch.ones(1, 9))
-    axes = {name: {1: "n"} for name in ("subwords", "own")}
-    names = {"input_names": list(axes), "output_names": ["scores"], "dynamic_axes": axes}
-    with tempfile.TemporaryDirectory() as work:
-        torch.onnx.export(whole, inputs, Path(work) / "full.onnx", dynamo=False, opset_version=17, **names)
-        quantization.quantize_dynamic(
-            Path(work) / "full.onnx",
-            folder / "encoder.onnx",
-            weight_type=quantization.QuantType.QInt8,
-            per_channel=True,
-            reduce_range=True,
-            op_types_to_quantize=["MatMul", "Gather"],
-        )
+    """Write ``encoder.onnx``."""
+    below = base()
+    parts = {"embeddings": below.embeddings, "head": net.head}
+    parts |= {f"layer.{at}": layer for at, layer in enumerate([*below.encoder.layer[:FROZEN], *net.layers])}
+    weights = {f"{name}.{key}": one.numpy() for name, part in parts.items() for key, one in part.state_dict().items()}
+    eight, floats = {}, {}
+    for name, one in weights.items():
+        if name.endswith(("word_embeddings.weight", "position_embeddings.weight")):
+            eight[name.removesuffix(".weight")] = encoder_graph.table(one)
+        elif one.ndim == 2 and not name.startswith("embeddings"):
+            eight[name.removesuffix(".weight")] = encoder_graph.matrix(one.T)
+        else:
+            floats[name] = one
+    (folder / "encoder.onnx").write_bytes(encoder_graph.encoder(eight, floats))

@@ -29,7 +29,6 @@ from tagger_fit import Array, best_threshold, rate_threshold
 
 from therapy_analytics.behaviours import load_accurate
 from therapy_analytics.behaviours.prevalence import with_prevalence
-from therapy_analytics.behaviours.sequence import pooled
 from therapy_analytics.session import Session, Turn
 
 FOLDS, SEED = 5, 0
@@ -75,7 +74,7 @@ def examples(data: Path, work: Path) -> model.Examples:
     table, path = turns(data), work / "vectors.npz"
     if not path.exists():
         encoder = load_accurate().encoder
-        found = encoder.read([_session(rows) for _, rows in table.groupby("session", sort=False)], pooled)
+        found = encoder.read([_session(rows) for _, rows in table.groupby("session", sort=False)])
         np.savez(path, vectors=found.vectors, turn_of=found.turn_of)
     with np.load(path, allow_pickle=False) as found:
         return model.Examples(table, found["vectors"], found["turn_of"])

@@ -13,10 +13,10 @@ from talks import TALK, arrays, session
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import builtin_codebooks, load_accurate
-from therapy_analytics.behaviours.encoder import PART, parts_of
+from therapy_analytics.behaviours.encoder import LOWER, PART, WIDTH, framed, model_input, parts_of
 from therapy_analytics.behaviours.hierarchy import parents
 from therapy_analytics.behaviours.prevalence import HELD, with_prevalence
-from therapy_analytics.behaviours.sequence import REACH, pooled
+from therapy_analytics.behaviours.sequence import REACH
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.session import ROLES
 
@@ -46,9 +46,15 @@ def test_a_sentence_that_is_too_long_is_cut_into_equal_parts() -> None:
     assert [len(part) for part in parts] == [50, 50, 50]
 
 
-def test_the_vector_of_a_part_has_the_means_of_two_layers() -> None:
-    upper, lower = np.arange(12, dtype=np.float32).reshape(4, 3), np.ones((4, 3), dtype=np.float32)
-    np.testing.assert_allclose(pooled(upper, lower, 2), [6, 7, 8, 4.5, 5.5, 6.5, 1, 1, 1])
+def test_the_vector_of_a_part_ends_with_the_mean_of_the_third_layer_over_its_own_subwords() -> None:
+    encoder = load_accurate().encoder
+    ids, begins = framed(
+        "client", encoder.wordpiece.ids("How was it?"), encoder.wordpiece.ids("It was hard, very hard.")
+    )
+    vector, lower = encoder.session.run(["vector", LOWER], model_input(ids, begins))
+    assert vector.shape == (1, 3 * WIDTH)
+    np.testing.assert_allclose(vector[0, -WIDTH:], lower[0, begins:-1].mean(axis=0), atol=1e-5)
+    assert np.abs(vector[0, -WIDTH:] - lower[0].mean(axis=0)).max() > 0.01
 
 
 def test_danger_and_the_answer_to_it_are_found() -> None:

@@ -27,7 +27,7 @@ from therapy_analytics.behaviours._weights import (
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.encoder import Encoder, load_encoder
 from therapy_analytics.behaviours.features import featurize
-from therapy_analytics.behaviours.sequence import SequenceModel, load_sequence, pooled
+from therapy_analytics.behaviours.sequence import SequenceModel, load_sequence
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
@@ -139,7 +139,7 @@ class AccurateTagger:
         """
         features = featurize(batch.turns, batch.starts)
         fast = self.fast.probabilities(features, batch.turns.roles)
-        encoded = self.encoder.read(batch.sessions, pooled)
+        encoded = self.encoder.read(batch.sessions)
         read = encoded.scores[:, [blend.head for blend in self.blends]]
         plain = features.hand[:, [HAND.index("plain")]].toarray()[:, 0].astype(np.int64)
         lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)

@@ -11,7 +11,7 @@ part: each part is some sentences, and is read together with the end of the turn
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,12 +38,11 @@ PART = 64
 """The most subwords of a part of a turn."""
 WIDTH = 384
 """Dimensions of a subword's vectors."""
-LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
-UPPER = "/net/layers.2/output/LayerNorm/LayerNormalization_output_0"
-"""Names of the outputs of the third layer and of the last, (1, n_subwords, WIDTH)."""
-Pool = Callable[[NDArray[np.float32], NDArray[np.float32], int], NDArray[np.float32]]
-"""Makes the vector of a part of a turn, from what the last layer and the third say of each subword that was read,
-(n_subwords, WIDTH) each, and the place at which the part's own subwords begin; the last subword is a mark."""
+LOWER = "lower"
+"""Name of the output of the third layer, (1, n_subwords, WIDTH)."""
+_PROVIDERS = ["CPUExecutionProvider"]
+_SLOWER = ["SkipLayerNormFusion"]
+"""Operations that onnxruntime would put together into one that takes five times as long."""
 _SENTENCE_END = re.compile(r"(?<=[.!?\u2026])\s+|\n+")
 
 
@@ -67,10 +66,10 @@ def shortened(subwords: Sequence[int]) -> Sequence[int]:
 
 
 def model_input(ids: Sequence[int], begins: int = 1) -> dict[str, NDArray[Any]]:
-    """Return the input of the ONNX model: ids, int64 (1, n), and which are the turn's own, float32 (1, n)."""
+    """Return the input of the model: ids, int64 (1, n), and which of them are the turn's own, float32 (1, n)."""
     own = np.zeros((1, len(ids)), dtype=np.float32)
     own[0, begins:-1] = 1
-    return {"tokens": np.array([ids], dtype=np.int64), "own": own}
+    return {"subwords": np.array([ids], dtype=np.int64), "own": own}
 
 
 def parts_of(text: str, wordpiece: WordPiece) -> list[list[int]]:
@@ -100,8 +99,9 @@ class Encoded:
     ----------
     scores : float64 array (n_turns, n_heads)
         Log-odds of each head; nan for turns without words or role.
-    vectors : float32 array (n_parts, width)
-        A vector for each part of these turns, in their order.
+    vectors : float32 array (n_parts, 3 * WIDTH)
+        A vector for each part of these turns, in their order: the mean of the last layer over the part's own subwords,
+        the same over all that was read with it, and the mean of the third layer over its own.
     turn_of : int64 array (n_parts,)
         The turn of each part.
     """
@@ -128,7 +128,8 @@ class Encoder:
     Attributes
     ----------
     session : onnxruntime.InferenceSession
-        The model, see `model_input`; its output is ``scores`` (1, n_heads).
+        The model, see `model_input`; it gives ``scores`` (1, n_heads), the ``vector`` of what it read as a part
+        (1, 3 * WIDTH), and `LOWER`.
     wordpiece : WordPiece
         Cuts texts into subwords.
     """
@@ -136,7 +137,7 @@ class Encoder:
     session: Any
     wordpiece: WordPiece
 
-    def read(self, sessions: Sequence[Session], pool: Pool) -> Encoded:
+    def read(self, sessions: Sequence[Session]) -> Encoded:
         """Return the scores of all turns of some sessions, and the vectors of their parts."""
         n_heads = self.session.get_outputs()[0].shape[1]
         scores = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
@@ -144,7 +145,7 @@ class Encoder:
         turn_of: list[int] = []
         given = list(self._inputs(sessions))
         with ThreadPoolExecutor(threads()) as workers:
-            found = workers.map(lambda one: self._run(one, pool), given)
+            found = workers.map(self._run, given)
             for one, (of_turn, of_part) in zip(given, found, strict=True):
                 if of_turn is not None:
                     scores[one.row] = of_turn
@@ -169,13 +170,12 @@ class Encoder:
                         yield _Given(row, *framed(turn.role, before, part), whole=False, part=True)
                 before = subwords
 
-    def _run(self, given: _Given, pool: Pool) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
+    def _run(self, given: _Given) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
         """Return the scores, if a whole turn is given, and the vector, if a part of a turn is."""
-        wanted = ["scores"] * given.whole + [UPPER, LOWER] * given.part
+        wanted = ["scores"] * given.whole + ["vector"] * given.part
         run = self.session.run(wanted, model_input(given.subwords, given.begins))
         found = {name: values[0] for name, values in zip(wanted, run, strict=True)}
-        vector = pool(found[UPPER], found[LOWER], given.begins) if given.part else None
-        return found.get("scores"), vector
+        return found.get("scores"), found.get("vector")
 
 
 def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -> Encoder:
@@ -195,7 +195,7 @@ def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -
     BadDataFileError
         One is broken, or this machine cannot run the encoder.
     """
-    session = inference_session(model + also_gives(UPPER) + also_gives(LOWER), path)
+    session = inference_session(model, path)
     try:
         _check_form(session, n_heads)
         return Encoder(session, WordPiece(vocabulary.decode("utf-8").split("\n")))
@@ -216,25 +216,11 @@ def inference_session(model: bytes, path: Path) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            model, options, providers=["CPUExecutionProvider"], disabled_optimizers=_SLOWER
+        )
     except Exception as error:  # noqa: BLE001 (what onnxruntime raises is not documented and differs between versions)
         raise _broken(path, error) from None
-
-
-def also_gives(output: str) -> bytes:
-    """Return the bytes that, appended to an ONNX model, make one of its values a further output.
-
-    They encode a model whose graph (field 7) has an output (field 12) with this name (field 1), a tensor (1.1.1) of
-    floats (1). Concatenated protocol buffers are read as one message, in which repeated fields are merged.
-    """
-    name = output.encode()
-    value = b"\x0a" + _sized(name) + b"\x12" + _sized(b"\x0a" + _sized(b"\x08\x01"))
-    return b"\x3a" + _sized(b"\x62" + _sized(value))
-
-
-def _sized(message: bytes) -> bytes:
-    """Return a message of fewer than 128 bytes with its length before it."""
-    return bytes([len(message)]) + message
 
 
 def _broken(path: Path, error: Exception) -> BadDataFileError:
@@ -245,6 +231,7 @@ def _broken(path: Path, error: Exception) -> BadDataFileError:
 
 def _check_form(session: Any, n_heads: int) -> None:
     """Refuse a model with other inputs or outputs."""
-    given, *_ = session.get_outputs()
-    if {one.name for one in session.get_inputs()} != {"tokens", "own"} or given.shape[1:] != [n_heads]:
+    given = {one.name for one in session.get_inputs()}
+    found = {one.name: one.shape[-1] for one in session.get_outputs()}
+    if given != {"subwords", "own"} or found != {"scores": n_heads, "vector": 3 * WIDTH, LOWER: WIDTH}:
         raise ValueError

@@ -10,13 +10,13 @@ import functools
 from typing import Any
 
 from therapy_analytics.behaviours._weights import WEIGHTS
-from therapy_analytics.behaviours.encoder import LOWER, also_gives, inference_session
+from therapy_analytics.behaviours.encoder import inference_session
 from therapy_analytics.language.wordpiece import VOCABULARY, WordPiece
 
 
 @functools.cache
 def lower_layers() -> tuple[Any, WordPiece]:
-    """Return the encoder of the package with the further output `LOWER`, (1, n_subwords, WIDTH), and its tokeniser.
+    """Return the encoder of the package, for its output `encoder.LOWER`, and its tokeniser.
 
     Raises
     ------
@@ -24,5 +24,5 @@ def lower_layers() -> tuple[Any, WordPiece]:
         The encoder is broken, or this machine cannot run it.
     """
     path = WEIGHTS / "encoder.onnx"
-    session = inference_session(path.read_bytes() + also_gives(LOWER), path)
+    session = inference_session(path.read_bytes(), path)
     return session, WordPiece(VOCABULARY.read_text(encoding="utf-8").split("\n"))

@@ -51,7 +51,7 @@ REACH = 9
 PLACES = 12
 """Numbers beside the vector of a part: where in its turn it stands, and how much it repeats, see `beside`."""
 VECTOR = 3 * ENCODER_WIDTH
-"""Dimensions of a part's vector, see `pooled`."""
+"""Dimensions of a part's vector, see `therapy_analytics.behaviours.encoder.Encoded`."""
 DECIMALS = 8
 """Digits to which scores are rounded: matrix products differ in their last digits with the number of threads."""
 TURNS_AT_ONCE, PARTS_AT_ONCE = 64, 256
@@ -318,22 +318,6 @@ def _places(turn_of: Ints) -> Floats:
     of_turn = np.repeat(n_parts, n_parts)
     columns = [before == 0, before == of_turn - 1, np.minimum(before, 6) / 6, np.log(of_turn) / 2]
     return np.stack(columns, axis=1).astype(np.float64)
-
-
-def pooled(upper: NDArray[np.float32], lower: NDArray[np.float32], begins: int) -> NDArray[np.float32]:
-    """Return the vector of a part, float32 (VECTOR,).
-
-    The mean of the last layer over the part's own subwords, the same over all that was read, and the mean of the third
-    layer over its own.
-
-    Parameters
-    ----------
-    upper, lower : float32 array (n_subwords, ENCODER_WIDTH)
-        What the last layer and the third say of each subword that was read.
-    begins : int
-        Where the part's own subwords begin; the last subword is a mark.
-    """
-    return np.concatenate([upper[begins:-1].mean(axis=0), upper.mean(axis=0), lower[begins:-1].mean(axis=0)])
 
 
 def beside(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
