@@ -343,7 +343,7 @@ def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest
 
 def test_commands_take_either_form(csv: Path, parts: Path, analysis: ta.Analysis, tmp_path: Path) -> None:
     one, other = read_results(csv), read_results(parts)
-    measures = [name for name in one.sessions if name not in one.about]
+    measures = one.measured
     pd.testing.assert_frame_equal(one.sessions[measures], other.sessions[measures], rtol=1e-5)
     assert one.sessions["client"].tolist() == other.sessions["client"].tolist()
     assert (one.tagger, one.about) == (other.tagger, other.about)

@@ -133,6 +133,14 @@ def test_the_note_is_in_plain_words_and_repeats_none_of_theirs() -> None:
     assert sessions.loc["g", "n_turns"] == len(GERMAN)
 
 
+def test_a_session_without_any_word_is_told_so() -> None:
+    (noted, talk, empty) = with_language_notes(
+        batch(session(["...", "?!"]), session(["Yes.", "?!"]), session([]))
+    ).sessions
+    assert noted.notes == ("No turn has words, so its rates say nothing.",)
+    assert talk.notes == empty.notes == ()
+
+
 def test_the_words_are_few_and_common() -> None:
     assert 80 <= len(FUNCTION_WORDS) <= 120
     assert all(word.islower() and word.isalpha() for word in FUNCTION_WORDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -47,6 +48,11 @@ def _coded(session: AnnotatedSession, codes: Mapping[str, Sequence[int]]) -> Ann
     return replace(session, probabilities=probabilities, decisions=decisions)
 
 
+@cache
+def _usual() -> Matcher:
+    return Matcher(builtin_lexicons())
+
+
 @pytest.fixture(scope="session")
 def make() -> Make:
     """Return a function: [("T", words), ...] and codes {column: 0/1 a turn} to an annotated session."""
@@ -58,7 +64,8 @@ def make() -> Make:
         times: Sequence[tuple[float, float]] = (),
         lexicons: Sequence[Lexicon] = (),
     ) -> AnnotatedSession:
-        batch = annotate([_session(spoken, times)], Matcher((*builtin_lexicons(), *lexicons)))
+        matcher = Matcher((*builtin_lexicons(), *lexicons)) if lexicons else _usual()
+        batch = annotate([_session(spoken, times)], matcher)
         return _coded(next(iter(batch)), codes or {})
 
     return build

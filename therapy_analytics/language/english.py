@@ -31,6 +31,7 @@ LEAST_WORDS = 30
 """Fewer words are too few to tell the language."""
 NOT_ENGLISH = "of the words are common English words"
 """Part of the note on sessions that do not seem to be in English, and of no other note."""
+_WORDLESS = "No turn has words, so its rates say nothing."
 
 
 def english_shares(batch: Batch) -> NDArray[np.float64]:
@@ -47,19 +48,23 @@ def english_shares(batch: Batch) -> NDArray[np.float64]:
 
 
 def with_language_notes(batch: Batch) -> Batch:
-    """Return the batch with a note on each session that does not seem to be in English."""
+    """Return the batch with a note on each session that does not seem to be in English, or has no word at all."""
     shares = english_shares(batch)
     n_words = _between(batch.turns.tokens.word_start, batch.turns.tokens.offsets[batch.starts])
-    foreign = (n_words >= LEAST_WORDS) & (shares < LEAST_SHARE)
-    rows = zip(batch.sessions, foreign.tolist(), shares.tolist(), strict=True)
-    return replace(batch, sessions=tuple(_noted(one, share) if noted else one for one, noted, share in rows))
+    rows = zip(batch.sessions, n_words.tolist(), shares.tolist(), strict=True)
+    return replace(batch, sessions=tuple(_noted(one, n, share) for one, n, share in rows))
 
 
-def _noted(session: Session, share: float) -> Session:
-    note = (
-        f"Only {share:.0%} {NOT_ENGLISH} (about 40% of an English session are); "
-        "the tagger and the word lists are for English and mean nothing here."
-    )
+def _noted(session: Session, n_words: int, share: float) -> Session:
+    if n_words >= LEAST_WORDS and share < LEAST_SHARE:
+        note = (
+            f"Only {share:.0%} {NOT_ENGLISH} (about 40% of an English session are); "
+            "the tagger and the word lists are for English and mean nothing here."
+        )
+    elif session.turns and not n_words:
+        note = _WORDLESS
+    else:
+        return session
     return replace(session, notes=(*session.notes, note))
 
 
