@@ -422,12 +422,12 @@ def test_no_more_questions_are_open_than_allowed(fake: Any, predict: Callable[..
 def test_words_stay_on_this_machine(host: str, options: TaggerOptions) -> None:
     with pytest.raises(BadOptionError, match=r"words of your transcripts would be sent there.*--allow-remote"):
         load_coder(replace(options, endpoint=f"http://{host}:8000/v1"))
-    assert parse_endpoint(f"http://{host}:8000/v1", allow_remote=True).remote
+    assert parse_endpoint(f"http://{host}:8000/v1", allow_remote=True).allow_remote
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.3.2.1", "localhost", "LOCALHOST", "[::1]"])
 def test_this_machine_has_several_names(host: str) -> None:
-    assert not parse_endpoint(f"http://{host}:8000/v1/", allow_remote=False).remote
+    assert not parse_endpoint(f"http://{host}:8000/v1/", allow_remote=False).allow_remote
 
 
 def test_a_name_that_leads_away_is_found_out(

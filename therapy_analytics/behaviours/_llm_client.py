@@ -1,7 +1,7 @@
-"""Requests to an outside coder's server: bounded in time and size, repeated, never redirected.
+"""Requests to the server of a language model that codes: bounded in time and size, retried, never redirected.
 
-`http.client` is used because it knows no proxies and follows no redirects: words go to the server that was named, or
-nowhere.
+`http.client` is used because it ignores proxies and follows no redirects: the words of transcripts go to the server
+that was named, or nowhere.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Endpoint:
     tls : bool
         Whether it is reached by https.
     host, port, path : str, int, str
-        Of requests: ``path`` ends in ``/chat/completions``.
-    remote : bool
+        Where requests go; ``path`` ends in ``/chat/completions``.
+    allow_remote : bool
         Whether it may be another machine than this one.
     """
 
@@ -52,7 +52,7 @@ class Endpoint:
     host: str
     port: int
     path: str
-    remote: bool
+    allow_remote: bool
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -60,12 +60,13 @@ class Endpoint:
 
 
 def parse_endpoint(text: str, *, allow_remote: bool) -> Endpoint:
-    """Parse an address.
+    """Return the parts of an address; ``/chat/completions`` is added to its path where it is missing.
 
     Raises
     ------
     BadOptionError
-        It is no http address, holds a password, or is on another machine and that is not allowed.
+        It is no plain http or https address, holds a user name or a password, or is on another machine and that is not
+        allowed.
     """
     try:
         parts = urlsplit(text.strip())
@@ -98,16 +99,16 @@ def is_loopback_address(address: str) -> bool:
 
 
 class FaultError(Exception):
-    """A failure of the server that may pass.
+    """A temporary failure of the server.
 
     Parameters
     ----------
     problem : str
-        A description, without any words of the server.
+        A description that quotes nothing of what the server said.
     wait_s : float or None
-        After how many seconds the server wants to be asked again.
+        How many seconds the server asks to wait, where it does.
     absent : bool
-        Whether nothing listens at the address.
+        Whether no connection could be made.
     """
 
     def __init__(self, problem: str, wait_s: float | None = None, *, absent: bool = False) -> None:
@@ -151,16 +152,23 @@ class Client:
             _cut(one)
 
     def ask(self, request: Mapping[str, Any]) -> str:
-        """Return the model's message, trying again as long as that may help.
+        """Return the model's message, which may be empty; temporary failures are tried again, five times in all.
+
+        No try begins later than twice `timeout_s` after the first.
+
+        Parameters
+        ----------
+        request : mapping
+            The JSON body of a chat completion.
 
         Raises
         ------
         NotAcceptedError
             The server rejects the form of the request.
         FaultError
-            The server failed at every try.
+            The last try failed.
         CoderServerError
-            No request can succeed there.
+            Trying again cannot help.
         """
         body = json.dumps(request).encode()
         give_up = time.monotonic() + 2 * self._timeout_s
@@ -174,14 +182,14 @@ class Client:
         return self._message(body)
 
     def connect(self) -> http.client.HTTPConnection:
-        """Open a connection, and check where it leads before a word is sent.
+        """Open a connection, which the caller closes, and check where it leads before a word is sent.
 
         Raises
         ------
         FaultError
-            Nothing listens there.
+            No connection could be made.
         CoderServerError
-            A name led to another machine, or the machine cannot prove its identity.
+            The name leads to another machine, or its certificate is not valid.
         """
         host, port, timeout = self._endpoint.host, self._endpoint.port, self._timeout_s
         connection = http.client.HTTPConnection(host, port, timeout=timeout)
@@ -193,13 +201,13 @@ class Client:
             raise self._hopeless("its certificate is not valid", "Use the name that the certificate is for") from None
         except (OSError, UnicodeError) as error:
             raise FaultError(f"nobody answers ({type(error).__name__})", absent=True) from None
-        if not (self._endpoint.remote or is_loopback_address(connection.sock.getpeername()[0])):
+        if not (self._endpoint.allow_remote or is_loopback_address(connection.sock.getpeername()[0])):
             connection.close()
             raise self._hopeless("it is not on this machine", "Use a server on 127.0.0.1, or add --allow-remote")
         return connection
 
     def _message(self, body: bytes) -> str:
-        """Send one request and return the model's message; error texts of a server may quote us and are not read."""
+        """Send one request and return the model's message; texts of errors may quote transcripts and are ignored."""
         status, retry_after, answer = self._exchange(body)
         if status in _NOT_ACCEPTED:
             raise NotAcceptedError(status)
@@ -213,7 +221,7 @@ class Client:
         return _content(answer)
 
     def _exchange(self, body: bytes) -> tuple[int, str, bytes]:
-        """Return status, Retry-After and body; a timer ends the request, because a timeout restarts with each byte."""
+        """Return status, Retry-After and body; a timer ends it, since timeouts begin anew with each byte."""
         connection, start = self.connect(), time.monotonic()
         link, found, problem = connection.sock, None, ""
         clock = threading.Timer(self._timeout_s, _cut, [link])
@@ -268,7 +276,7 @@ def _why(status: int) -> tuple[str, str]:
 
 
 def _content(body: bytes) -> str:
-    """Return the message of a chat completion; "" for one without words, such as a formal refusal."""
+    """Return the message of a chat completion; "" for one without text, such as a refusal."""
     try:
         message = json.loads(body)["choices"][0]["message"]
         content = message["content"]

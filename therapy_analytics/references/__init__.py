@@ -1,4 +1,4 @@
-"""The reference profiles that come with the package: skilled and unskilled people, and language models.
+"""The reference profiles that come with the package: good and poor counseling by people, and language models.
 
 ``reference_profiles.csv`` is made by ``tools/build_reference.py``; docs/reference_profile.md shows it and says what the
 groups are.
@@ -20,29 +20,30 @@ GROUPS: Mapping[str, str] = {
     "human_low": "People, demonstrations of low quality (AnnoMI, HLQC)",
     "mibot_a": "MIBot 6.3A, a language model counselling smokers",
     "mibot_b": "MIBot 6.3B, a language model counselling smokers",
-    "claude_sonnet_4": "Claude Sonnet 4 with simulated clients at risk (VERA-MH)",
+    "claude_sonnet_4": "Claude Sonnet 4 with simulated clients at risk of suicide (VERA-MH)",
     "gpt_5_chat": "GPT-5 chat with simulated clients (MindEval)",
     "deepseek_r1": "DeepSeek R1 with simulated clients (MindEval)",
     "qwen3_235b": "Qwen3 235B with simulated clients (MindEval)",
 }
-"""The groups, and who they are."""
+"""The names of the groups, and who counsels whom in them."""
 TAGGERS = ("accurate", "fast")
 
 
 def reference_profiles(tagger: Literal["accurate", "fast"] = "accurate") -> pd.DataFrame:
-    """Return how the groups of reference lie on each measure of ``sessions.csv``.
+    """Return the distribution of each measure of ``sessions.csv`` in each reference group.
 
     Parameters
     ----------
     tagger : {"accurate", "fast"}
-        Whose codes the values rest on: compare with sessions that the same tagger coded.
+        The tagger that coded the sessions of the reference. Compare only with sessions that the same one coded.
 
     Returns
     -------
     DataFrame
-        A row a group (`GROUPS`) and measure: ``group``, ``measure``, ``n_sessions`` (with a defined value), ``mean``
-        with its 95 % bootstrap interval over sessions ``mean_lo`` and ``mean_hi``, ``sd``, and the quantiles ``q05``,
-        ``q25``, ``median``, ``q75``, ``q95``, all in the unit of the measure.
+        One row for each group (`GROUPS`) and measure: ``group``, ``measure``, ``n_sessions`` (those in which it is
+        defined), and, in the unit of the measure, ``mean`` with its 95 % bootstrap interval over sessions (``mean_lo``,
+        ``mean_hi``), the standard deviation between sessions ``sd``, and the quantiles ``q05``, ``q25``, ``median``,
+        ``q75``, ``q95``.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def reference_profiles(tagger: Literal["accurate", "fast"] = "accurate") -> pd.D
     Notes
     -----
     The people's sessions are demonstrations, mostly of motivational interviewing; the models' clients are volunteers
-    who smoke, or models themselves. A session that lies outside of these bands is unlike them, and not thereby worse.
+    who smoke, or simulated. A session outside of the quantiles is different, and not necessarily worse.
 
     Examples
     --------

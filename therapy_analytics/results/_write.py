@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -55,7 +55,7 @@ def joined_rows(
 ) -> list[dict[str, str]]:
     """Return each session's lines of the joined tables, without headers, by table.
 
-    Those of the sessions table hold the measures alone: its other columns are known when all sessions are.
+    Lines of the sessions table hold the measures alone; `write_joined` puts its other columns before them.
     """
     starts = {name: _starts(tables[name], ids) for name in JOINED}
     written = {**tables, "sessions": tables["sessions"][list(measures)]}
@@ -64,7 +64,7 @@ def joined_rows(
 
 
 def _divided(table: pd.DataFrame, ids: Sequence[str]) -> list[str]:
-    """Return the rows of each session as CSV, without columns of codes that people gave in other sessions alone."""
+    """Return the rows of each session as CSV, without columns of people's codes that are empty in that session."""
     gold, starts = gold_names(table), _starts(table, ids)
     given = table[gold].to_numpy() != ""
     lacking = [tuple(np.array(gold)[~given[begin:end].any(axis=0)]) for begin, end in pairwise(starts)]
@@ -76,6 +76,7 @@ def _divided(table: pd.DataFrame, ids: Sequence[str]) -> list[str]:
 
 
 def _starts(table: pd.DataFrame, ids: Sequence[str]) -> list[int]:
+    """Return the first row of each session in a table that holds them in order, and its length; (n_sessions + 1,)."""
     rows = {name: sum(1 for _ in group) for name, group in groupby(table["session_id"].tolist())}
     return [0, *np.cumsum([rows.get(name, 0) for name in ids]).tolist()]
 
@@ -94,15 +95,17 @@ def write_joined(
     path : Path
         Its file.
     columns : sequence of str
-        Its columns; of the sessions table, the measures.
+        The columns of the lines that the records hold.
     about : sequence of str
-        The other columns of the sessions table, which come first.
+        The columns to put before them: those that describe sessions, and none for other tables.
     """
     with replaced(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         file.write(csv_of_rows([[*about, *columns]]))
         for one in records:
-            cells = csv_of_rows([[one.about.get(column, "") for column in about]]) if about else ""
-            file.write(f"{cells.removesuffix(_END)},{one.rows[name]}" if about else one.rows[name])
+            if about:
+                cells = csv_of_rows([[one.about.get(column, "") for column in about]])
+                file.write(f"{cells.removesuffix(_END)},")
+            file.write(one.rows[name])
 
 
 def write_session(texts: Mapping[str, str], folder: Path, record: Record, *, tagger: str) -> None:
@@ -137,7 +140,7 @@ def write_figures_again(folder: Path, record: Record, figures: Sequence[str], *,
 
 
 def session_is_whole(folder: Path, record: Record) -> bool:
-    """Return whether the folder of a session holds its files as they were written, and nothing else."""
+    """Return whether the folder of a session, which exists, holds its files as they were written, and nothing else."""
     return {path.name for path in folder.iterdir()} - {DONE} == set(record.files) and record.is_whole(folder)
 
 
@@ -169,26 +172,28 @@ def _parts(folder: Path) -> pd.DataFrame:
 
 @contextmanager
 def _put_in_place(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to write into, which replaces the other if the block ends well."""
-    part = unique_part(folder)
+    """Yield an empty folder to write into, which takes the place of the other if the block succeeds."""
+    part, before = unique_part(folder), unique_part(folder)
     private.folder(part.parent, parents=False)  # if the folder of results was removed, it is not made again
     part.mkdir(mode=private.FOLDER)
     try:
         yield part
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):
+            folder.rename(before)
         try:
             part.rename(folder)
         except OSError:
-            if not (folder / DONE).is_file():  # another worker has just written the same
+            if not (folder / DONE).is_file():  # unless another worker has just written the same
                 raise
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        for one in (part, before):
+            shutil.rmtree(one, ignore_errors=True)
 
 
 def write_run_figures(
     folders: Path, out: Path, sessions: Collection[str], *, figures: Sequence[str], tagger: str
 ) -> None:
-    """Draw the figures of a whole run, from the tables in the folders of its sessions."""
+    """Draw the figures of a whole run into `out`, from the tables in `folders`, which has a folder for each session."""
     from therapy_analytics.plots._figures import run_figures, write_figures  # noqa: PLC0415 (matplotlib is slow)
 
     parts = pd.concat([_parts(folders / name) for name in sessions], ignore_index=True)
@@ -247,14 +252,14 @@ def _write_parquet(table: pd.DataFrame, path: Path) -> None:
     arrow = library()
     fields = [(name, _type(kind, arrow)) for name, kind in table.dtypes.items()]
     arrays = [arrow.array(table[name], type=kind, from_pandas=True) for name, kind in fields]
-    # Without pandas' metadata, which holds the number of rows: all files of a table have the same schema.
+    # Without the metadata of pandas, whose number of rows would make the schemas of a table's files differ.
     whole = arrow.Table.from_arrays(arrays, schema=arrow.schema(fields))
-    with path.open("wb") as file:  # pyarrow opens no file whose name is not UTF-8
+    with path.open("wb") as file:  # pyarrow cannot open a file whose name is not UTF-8
         arrow.parquet.write_table(whole, file, compression="zstd", write_page_checksum=True)
 
 
 def _type(kind: Any, arrow: Any) -> Any:
-    """Return the type of a column in the file: everything that is not a number is a string."""
+    """Return the type of a column in the file: anything but numbers and booleans is a string."""
     if isinstance(kind, pd.CategoricalDtype) or kind.kind not in "iufb":
         return arrow.string()
     return arrow.from_numpy_dtype(getattr(kind, "numpy_dtype", kind))
