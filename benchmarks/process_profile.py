@@ -76,8 +76,6 @@ def main() -> None:
     print(_quality(by_coder, options.data, seen=_hlqc_seen(options.unseen)))
     print("\n### Medians\n")
     print(_medians(by_coder, options.data))
-    print("\n### Answers that differ from the therapist's usual, pooled (hlqc, fast tagger)\n")
-    print(_pooled([*chain.from_iterable(map(coded, of_quality(options.data, "hlqc").values()))]))
 
 
 def read_unseen(path: Path) -> Unseen:
@@ -188,16 +186,6 @@ def _with_interval(row: Any) -> str:
 def _all_rows(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     rows = pd.concat([pd.DataFrame(dict(response_rows(one))).assign(session_id=i) for i, one in enumerate(sessions)])
     return pooled_responses(rows)
-
-
-def _pooled(sessions: Sequence[AnnotatedSession]) -> str:
-    table = _all_rows(sessions)
-    table = table[(table["difference_lo"] > 0.05) | (table["difference_hi"] < -0.05)]
-    rows = [["after", "the therapist", "n", "rate", "usual", "difference [95 %]"]]
-    for one in table.sort_values("difference").itertuples():
-        codes, numbers = (one.client_code, one.therapist_code), (f"{one.rate:.2f}", f"{one.base_rate:.2f}")
-        rows += [[*map(str, codes), str(one.n_client), *numbers, _with_interval(one)]]
-    return markdown(rows)
 
 
 def values_of(session: AnnotatedSession) -> dict[str, float]:
