@@ -31,7 +31,7 @@ def arrays_with_donors(sessions: Sequence[Session], settings: Settings, pool: Su
 
 
 def read_as_arrays(sessions: Sequence[Session], settings: Settings) -> Batch:
-    """Return sessions as arrays, with a note on those that do not seem to be in English.
+    """Return sessions as arrays, with a note on those that do not seem to be in English, or have no words.
 
     With the accurate tagger there is also a note on sessions whose speaker labels seem to be swapped; that costs little
     beside its encoder.

@@ -16,16 +16,11 @@ import tempfile
 from types import ModuleType
 
 
-def onnxruntime(module: str = "onnxruntime") -> ModuleType:
-    """Load onnxruntime, or one of its modules, with its telemetry switched off.
+def onnxruntime() -> ModuleType:
+    """Load onnxruntime with its telemetry switched off.
 
     From version 1.29 on, onnxruntime uploads events to its vendor and keeps a device id under ``~/.cache``, unless an
     environment variable is set before its native code is loaded. A contract test checks that nothing else imports it.
-
-    Parameters
-    ----------
-    module : str
-        The full name of the module, such as ``onnxruntime.quantization``.
 
     Raises
     ------
@@ -33,9 +28,9 @@ def onnxruntime(module: str = "onnxruntime") -> ModuleType:
         It is not installed, or does not run on this machine.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    loaded = importlib.import_module(module)
+    loaded = importlib.import_module("onnxruntime")
     # Windows has a second channel with a switch of its own, which also works where a notebook loaded the library before
-    sys.modules["onnxruntime"].disable_telemetry_events()
+    loaded.disable_telemetry_events()
     return loaded
 
 

@@ -25,7 +25,7 @@ from train_process import CHATBOTS
 from therapy_analytics.language import AnnotatedSession, annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._codes import replies
-from therapy_analytics.measures.process._responses import coded, counts_by_length
+from therapy_analytics.measures.process._responses import counts_by_length, marked
 from therapy_analytics.session import ROLES, Session, Turn
 
 AFTER = [("process_feeling_negative",)]
@@ -90,7 +90,7 @@ def _with_codes(name: str, rows: pd.DataFrame) -> AnnotatedSession:
 def counts_of(session: AnnotatedSession) -> Floats:
     """Return the counts of a session, (4 lengths, 4 counts, n_answers), see `counts_by_length`."""
     client, answer = replies(session)
-    after, gives = coded(session, AFTER, client), coded(session, list(GIVES.values()), answer)
+    after, gives = marked(session, AFTER, client), marked(session, list(GIVES.values()), answer)
     return counts_by_length(session, after, gives)[:, :, 0]
 
 

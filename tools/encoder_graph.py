@@ -69,7 +69,7 @@ class _Graph:
 
     def hold(self, name: str, values: NDArray[Any]) -> str:
         """Add weights, and return their name."""
-        self.weights[name] = numpy_helper.from_array(np.ascontiguousarray(values), name)
+        self.weights[name] = numpy_helper.from_array(np.asarray(values, order="C"), name)
         return name
 
     def add(self, kind: str, given: list[str], *found: str, domain: str = "", **options: Any) -> str:

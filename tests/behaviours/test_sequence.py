@@ -46,15 +46,19 @@ def test_a_sentence_that_is_too_long_is_cut_into_equal_parts() -> None:
     assert [len(part) for part in parts] == [50, 50, 50]
 
 
-def test_the_vector_of_a_part_ends_with_the_mean_of_the_third_layer_over_its_own_subwords() -> None:
+def test_the_vector_of_a_part_is_of_its_own_subwords_of_all_that_is_read_and_of_the_third_layer() -> None:
     encoder = load_accurate().encoder
     ids, begins = framed(
         "client", encoder.wordpiece.ids("How was it?"), encoder.wordpiece.ids("It was hard, very hard.")
     )
-    vector, lower = encoder.session.run(["vector", LOWER], model_input(ids, begins))
-    assert vector.shape == (1, 3 * WIDTH)
-    np.testing.assert_allclose(vector[0, -WIDTH:], lower[0, begins:-1].mean(axis=0), atol=1e-5)
-    assert np.abs(vector[0, -WIDTH:] - lower[0].mean(axis=0)).max() > 0.01
+    own_part = model_input(ids, begins)
+    vector, lower = encoder.session.run(["vector", LOWER], own_part)
+    (whole,) = encoder.session.run(["vector"], own_part | {"own": np.ones_like(own_part["own"])})
+    own, every, third = vector.reshape(3, WIDTH)
+    np.testing.assert_allclose(third, lower[0, begins:-1].mean(axis=0), atol=1e-5)
+    assert np.abs(third - lower[0].mean(axis=0)).max() > 0.01
+    np.testing.assert_allclose(whole[0, : 2 * WIDTH], [*every, *every], atol=1e-5)
+    assert np.abs(own - every).max() > 0.01
 
 
 def test_danger_and_the_answer_to_it_are_found() -> None:

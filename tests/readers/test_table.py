@@ -321,6 +321,12 @@ def test_a_session_in_a_cell(cell: str, name: str, sessions: Sessions) -> None:
     assert [turn.first_row for turn in second.turns] == [2, 2, 2]
 
 
+def test_a_cell_that_begins_like_a_document_is_none(sessions: Sessions) -> None:
+    cell = f"%PDF is what she sent me.\n{SESSION}"
+    one, two = sessions(table(["id", "transcript"], ["k1", cell], ["k2", SESSION]), "a.csv")
+    assert [turn.role for turn in one.turns][-3:] == [turn.role for turn in two.turns]
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a"])
 def test_long_sessions_in_cells_are_not_taken_for_a_text(name: str, sessions: Sessions) -> None:
     long = "\n".join([SESSION] * 1000)

@@ -1,4 +1,4 @@
-"""Whether a session is in English, the only language of the tagger, the lexicons and the tokeniser."""
+"""Whether a session has words, and is in English, the only language of the tagger, the lexicons and the tokeniser."""
 
 from __future__ import annotations
 

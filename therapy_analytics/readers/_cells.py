@@ -17,7 +17,7 @@ from therapy_analytics.readers._columns import LONGEST_FACT, Record
 from therapy_analytics.readers._json_messages import WEAK, session_of
 from therapy_analytics.readers._roles import role_of_label
 
-TABLES = frozenset({"delimited", "workbook", "parquet"})
+NOT_IN_CELLS = frozenset({"delimited", "workbook", "parquet", "pdf_document"})
 """Readers whose formats stand in no cell."""
 _ENOUGH = 0.8
 _SAMPLE = 50
@@ -109,7 +109,7 @@ def read_text(text: str, source: Source) -> list[RawSession] | None:
 def _reader_of(text: str, source: Source) -> Reader | None:
     """Return the format that a cell is written in, if it is one with more than one speaker."""
     inside = Source(Path(source.path.stem), text, source.options, text.encode("utf-8", "replace"))
-    bids = ((one.sniff(inside), one.name, one) for one in READERS if one.name not in TABLES)
+    bids = ((one.sniff(inside), one.name, one) for one in READERS if one.name not in NOT_IN_CELLS)
     best, _, reader = max(bids, key=lambda bid: bid[:2])
     return reader if best >= 0.5 else None
 

@@ -22,7 +22,7 @@ from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Role
 
-_BEGINS = r"(?i)[\ufeff\s]*@(?:begin|utf8)[^\S\n]*(?:\n|\Z)"
+_BEGINS = r"[\ufeff \n\t]*@(?ai:begin|utf8)[^\S\n]*(?:\n|\Z)"
 _TIER = re.compile(r"\*([^\s:*]{1,30}):[ \t]*")
 _HEADER = re.compile(r"@([\w ]{1,40}):[ \t]*")
 _BULLET = re.compile(

@@ -153,11 +153,11 @@ def response_counts(session: AnnotatedSession) -> Floats:
     client, answer = replies(session)
     kinds = ([(code,) for code in codes_of(role)] for role in ("client", "therapist"))
     return counts_by_length(
-        session, *(coded(session, own, at) for own, at in zip(kinds, (client, answer), strict=True))
+        session, *(marked(session, own, at) for own, at in zip(kinds, (client, answer), strict=True))
     )
 
 
-def coded(session: AnnotatedSession, kinds: Iterable[Sequence[str]], turns: Ints) -> Floats:
+def marked(session: AnnotatedSession, kinds: Iterable[Sequence[str]], turns: Ints) -> Floats:
     """Return of which turns each kind is known, and which have it: any of its codes; (n_kinds, n, 2) of 0 and 1."""
     found = [given(session, codes) for codes in kinds]
     return np.stack([np.stack([~np.isnan(likely), hits], axis=1)[turns] for likely, hits in found]).astype(np.float64)

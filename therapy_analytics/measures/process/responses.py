@@ -14,7 +14,7 @@ from therapy_analytics.measures._base import Evidence, Mark, OnPage, Shown, Valu
 from therapy_analytics.measures._codes import NOT_GIVEN, Bools, Floats, Ints, given, replies
 from therapy_analytics.measures._intervals import FEWEST, design_effect, matched_differences
 from therapy_analytics.measures._rates import counted_rate, interval_columns
-from therapy_analytics.measures.process._responses import coded, counts_by_length
+from therapy_analytics.measures.process._responses import counts_by_length, marked
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
 _MISLEADS = (
@@ -186,8 +186,8 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
     On the variance estimator for the Mantel-Haenszel risk difference. Biometrics, 45, 1323-1324.
     """
     client, reply = replies(session)
-    after = coded(session, [one.codes for one in EVENTS.values()], client)
-    gives = coded(session, [one.codes for one in ANSWERS.values()], reply)
+    after = marked(session, [one.codes for one in EVENTS.values()], client)
+    gives = marked(session, [one.codes for one in ANSWERS.values()], reply)
     counts = counts_by_length(session, after, gives)
     values: dict[str, Value] = {_BALANCE: _balance(session, client, reply)}
     for answer, event in PAIRS:
