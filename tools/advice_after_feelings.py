@@ -20,13 +20,13 @@ import pandas as pd
 from build_reference import groups, read
 from numpy.typing import NDArray
 from process_corpus import BOOK, SESSIONS, turns
-from train_process import CHATBOTS
+from train_process import CHATBOTS, session_of
 
 from therapy_analytics.language import AnnotatedSession, annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._codes import replies
 from therapy_analytics.measures.process._responses import counts_by_length, marked
-from therapy_analytics.session import ROLES, Session, Turn
+from therapy_analytics.session import ROLES
 
 AFTER = [("process_feeling_negative",)]
 GIVES = {"advises": ("process_advice",), "names the feeling": ("process_feeling_expressed",)}
@@ -64,19 +64,15 @@ def grouped(data: Path) -> Iterator[tuple[str, AnnotatedSession]]:
             if rows["session"].str.match(begins).all()
         ]
         if group := next(iter(chatbot), group_of.get(str(name))):
-            yield group, _with_codes(str(name), rows)
+            yield group, _with_codes(rows)
 
 
 def _name(corpus: str, session: str) -> str:
     return f"{corpus}/{session[:8] if corpus == 'mindeval' else session}"
 
 
-def _with_codes(name: str, rows: pd.DataFrame) -> AnnotatedSession:
-    made = tuple(
-        Turn(index=at, first_row=at, role=row.role, speaker=row.role, text=row.text)
-        for at, row in enumerate(rows.itertuples())
-    )
-    (session,) = annotate([Session(id=name, source_file="corpus", turns=made)], Matcher([]))
+def _with_codes(rows: pd.DataFrame) -> AnnotatedSession:
+    (session,) = annotate([session_of(rows)], Matcher([]))
     unread = ~rows["read"].to_numpy(dtype=bool)
     sure: dict[str, Floats] = {}
     for code in BOOK.codes:

@@ -4,8 +4,8 @@
 
 prints, from the folder that ``train_process.py`` worked in: how often a code is right, corpus by corpus, with the
 corpus left out, by the readings, and by new readers of some turns (``process_codes/again.jsonl``); danger, turn by turn
-and session by session, by the code alone; and how going along goes with a judge's marks in Spiral-Bench, within each
-chatbot, which was left out.
+and session by session, by the code alone and with phrases; and how going along goes with a judge's marks in
+Spiral-Bench, within each chatbot, which was left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ import process_model as model
 from numpy.typing import NDArray
 from process_corpus import CODES, NAMES, SESSIONS
 from scipy.stats import spearmanr
-from train_process import CHATBOTS, examples, kappas, left_out, shifted, together
+from train_process import CHATBOTS, examples, kappas, left_out, session_of, shifted, together
+
+from therapy_analytics.language import annotate, builtin_lexicons
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures.process._danger_phrases import danger_phrases
 
 FEWEST = 10
 """Turns with a code in a corpus, from which on it is told how often the code is right there."""
@@ -69,22 +73,33 @@ def read_again() -> str:
 
 
 def danger(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
-    """Return how much danger is found, and how often it is seen where there is none."""
+    """Return how much danger is found by the code, and with phrases beside it, and how often where there is none."""
     at = NAMES.index("risk_own")
     rows = data.counts[:, at] & data.turns["corpus"].isin(list(SESSIONS)).to_numpy()
-    truth, flagged = data.truth[:, at] & rows, found["risk_own"] & rows
-    lines = [f"Turns with `risk_own` found: {flagged[truth].mean():.3f} of {truth.sum()}"]
-    sessions = data.turns["session"].to_numpy()
-    by_session = pd.DataFrame({"truth": truth[rows], "flagged": flagged[rows]}).groupby(sessions[rows]).max()
-    for has, words in ((True, "with danger"), (False, "without danger")):
-        some = by_session[by_session["truth"] == has]["flagged"]
-        lines.append(f"Sessions {words} that are flagged: {some.mean():.3f} of {len(some)}")
+    truth, elsewhere = data.truth[:, at] & rows, data.turns["corpus"].ne("vera_mh").to_numpy()
+    sessions, lines = data.turns["session"].to_numpy(), []
+    for means, flagged in (("code", found["risk_own"]), ("code or phrases", found["risk_own"] | _by_phrases(data))):
+        by_session = pd.DataFrame({"truth": truth, "flagged": flagged & rows})[rows].groupby(sessions[rows]).max()
+        lines.append(f"Turns with `risk_own` found by {means}: {flagged[truth].mean():.3f} of {truth.sum()}")
+        lines.append(
+            f"of them outside of VERA-MH: {(flagged & truth & elsewhere).sum()} of {(truth & elsewhere).sum()}"
+        )
+        for has, words in ((True, "with danger"), (False, "without danger")):
+            some = by_session[by_session["truth"] == has]["flagged"]
+            lines.append(f"Sessions {words} that are flagged: {some.mean():.3f} of {len(some)}")
     named = [found[name] | data.truth[:, NAMES.index(name)] for name in ("risk_asked", "risk_help")]
     passed = found["risk_passed_over"] & (named[0] | named[1])
     lines.append(
         f"Turns with `risk_passed_over` that ask or name help, by the tagger or by the reading: {passed.sum()}"
     )
     return "\n".join(lines) + "\n"
+
+
+def _by_phrases(data: model.Examples) -> NDArray[np.bool_]:
+    """Return the turns with phrases of danger, (n_turns,)."""
+    made = [session_of(rows) for _, rows in data.turns.groupby("session", sort=False)]
+    batch = annotate(made, Matcher(builtin_lexicons()))
+    return np.concatenate([danger_phrases(session) for session in batch])
 
 
 def going_along(data: model.Examples, folder: Path, scores: NDArray[np.float64]) -> str:

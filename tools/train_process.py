@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import process_model as model
 import torch
 from numpy.typing import NDArray
@@ -74,13 +75,14 @@ def examples(data: Path, work: Path) -> model.Examples:
     table, path = turns(data), work / "vectors.npz"
     if not path.exists():
         encoder = load_accurate().encoder
-        found = encoder.read([_session(rows) for _, rows in table.groupby("session", sort=False)])
+        found = encoder.read([session_of(rows) for _, rows in table.groupby("session", sort=False)])
         np.savez(path, vectors=found.vectors, turn_of=found.turn_of)
     with np.load(path, allow_pickle=False) as found:
         return model.Examples(table, found["vectors"], found["turn_of"])
 
 
-def _session(rows: Any) -> Session:
+def session_of(rows: pd.DataFrame) -> Session:
+    """Return the turns of a session, without codes."""
     made = (
         Turn(index=at, first_row=at, role=row.role, speaker=row.role, text=row.text)
         for at, row in enumerate(rows.itertuples())
