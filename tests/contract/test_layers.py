@@ -263,6 +263,14 @@ def test_an_analysis_loads_no_trainer_no_plotting_and_no_outside_coder(samples: 
     assert not [name for name in loaded if name.startswith("therapy_analytics.behaviours") and "llm" in name]
 
 
+def test_a_run_without_figures_loads_no_plotting(samples: Path, tmp_path: Path) -> None:
+    words = ["run", str(samples / "aria_ben.json"), "--out", str(tmp_path / "r"), "--tagger", "fast", "--no-plots"]
+    code = "from typer.testing import CliRunner\nfrom therapy_analytics.cli import app\n"
+    code += f"assert CliRunner().invoke(app, {[*words, '--no-report', '--processes', '1']!r}).exit_code == 0"
+    assert "matplotlib" not in _loaded_by(code)
+    assert (tmp_path / "r" / "sessions.csv").is_file()
+
+
 KNOW_OF_SOCKETS = {"_llm_client.py", "_cluster.py", "third_party.py"}
 """An outside coder and a cluster: the user names the address of each. The third keeps a library from opening one."""
 

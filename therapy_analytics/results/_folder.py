@@ -31,6 +31,8 @@ GOING = ".going.json"
 LOCK = ".lock"
 PAGE = "report.html"
 _FOLDERS = (*DATASETS, RECORDS, FOLDERS)
+_STAY = frozenset({*_FOLDERS, SESSIONS, GOING, LOCK})
+"""What is not removed when a run begins."""
 
 
 @cache
@@ -99,8 +101,9 @@ class Folder:
             path.chmod(private.FOLDER)
         # First the note: a folder without it, or `RUN`, is not taken for a folder of results.
         write_text(_json(recipe), self.path / GOING)
-        for path in [self.path / name for name in _written()] + list(self.path.glob(f".*{PART}")):
-            path.unlink(missing_ok=True)
+        for path in list(self.path.iterdir()):
+            if path.name not in _STAY and _is_own(path):
+                path.unlink(missing_ok=True)
 
     @contextmanager
     def ending(self, recipe: Mapping[str, Any], kept: Mapping[str, Collection[str]]) -> Iterator[None]:
@@ -191,7 +194,7 @@ def _is_own(path: Path) -> bool:
     if path.name == LOCK or (path.name.startswith(".") and path.name.endswith(PART)):
         return True
     if any((path.parent / name).is_file() for name in (GOING, RUN)):
-        return path.name in {*_FOLDERS, GOING, LOCK, *_written()}
+        return path.name in _STAY or path.name in _written()
     return path.name == SESSIONS and path.is_dir() and not any(path.iterdir())
 
 
