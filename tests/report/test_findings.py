@@ -88,10 +88,10 @@ def between(read: Results) -> list[_findings.Finding]:
 
 
 def test_sessions_and_counselors_of_the_reference_itself_hardly_ever_stand_out(read: Results) -> None:
-    runs = [drawn(read, 30, seed, counselors=(5, 3, 2)[seed % 3]) for seed in range(9)]
-    # Of 9 runs .45 would be one in twenty; 3 or more is then rarer than one in 100.
-    assert sum(bool(singles(run)) for run in runs) <= 2
-    assert sum(bool(between(run)) for run in runs) <= 2
+    runs = [drawn(read, 30, seed, counselors=(5, 3, 2)[seed % 3]) for seed in range(18)]
+    # Of 18 runs .9 would be one in twenty; 5 or more is then rarer than one in 500.
+    assert sum(bool(singles(run)) for run in runs) <= 4
+    assert sum(bool(between(run)) for run in runs) <= 4
 
 
 def test_rare_codes_lead_to_no_claim_whatever_their_rates(read: Results) -> None:

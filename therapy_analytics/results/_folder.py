@@ -31,7 +31,7 @@ GOING = ".going.json"
 LOCK = ".lock"
 PAGE = "report.html"
 _FOLDERS = (*DATASETS, RECORDS, FOLDERS)
-_STAY = frozenset({*_FOLDERS, SESSIONS, GOING, LOCK})
+_STAY = frozenset({*_FOLDERS, GOING, LOCK})
 """What is not removed when a run begins."""
 
 

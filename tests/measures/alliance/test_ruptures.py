@@ -16,7 +16,7 @@ from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures._codes import coded
 from therapy_analytics.measures._turns import any_in, next_turns
-from therapy_analytics.measures.alliance.ruptures import TAKES_UP, ruptures
+from therapy_analytics.measures.alliance.ruptures import TAKES_UP, _placed, ruptures
 from therapy_analytics.session import ROLES
 
 BOOK = next(book for book in builtin_codebooks() if book.id == "process")
@@ -52,6 +52,7 @@ def test_the_next_turns_of_a_kind() -> None:
     assert any_in(after, np.array([1, 0, 0, 1, 0], dtype=bool)).tolist() == [True, False]
     # A place of -1 is no turn, even where the last turn is a hit
     assert any_in(next_turns(events, among & False), np.ones(5, dtype=bool)).tolist() == [False, False]
+    assert _placed(events, np.array([True, False])).tolist() == [True, False, False, False, False]
 
 
 def test_how_often(talk) -> None:  # type: ignore[no-untyped-def]
@@ -138,7 +139,7 @@ def test_on_the_invented_excerpts(root: Path, make) -> None:  # type: ignore[no-
     if not path.is_file():
         pytest.skip("only a checkout has tools/")
     totals: dict[str, float] = {}
-    for line in path.read_text(encoding="utf-8").splitlines()[::3]:
+    for line in path.read_text(encoding="utf-8").splitlines():
         turns = json.loads(line)["turns"]
         codes: dict[str, list[int]] = {}
         for place, turn in enumerate(turns):
