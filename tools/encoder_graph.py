@@ -1,7 +1,12 @@
-"""The encoder as onnxruntime runs it: each operation written out, weights in eight bits.
+"""The encoder as onnxruntime runs it: each operation written out, weights and what they are multiplied by as bytes.
 
 Needs onnx. Written by hand rather than exported, since onnxruntime then runs it in three quarters of the time: one
 operation for the attention of a layer, and a normalisation that it computes faster than the one it would put there.
+
+What is multiplied by a matrix is put into eight bits by a scale that is fixed beforehand, found on texts
+(`tagger_encoder`): a scale that is taken from what is read would make a text's vector depend on the texts beside it.
+Columns that are far larger than others are first made even, and the rows of the matrix larger in turn (Xiao et al.,
+2023, SmoothQuant, ICML, arXiv:2211.10438).
 """
 
 from __future__ import annotations
@@ -60,6 +65,23 @@ def table(weights: Floats) -> Eight:
     return Eight(values, np.array(scale, dtype=np.float32), zero)
 
 
+@dataclass(frozen=True)
+class Site:
+    """How what is multiplied by a matrix is put into eight bits: ``round(given * even / scale) + zero``.
+
+    Attributes
+    ----------
+    even : float32 array (n_in,)
+        Makes columns even; the matrix is divided by it.
+    scale : float
+    zero : int
+    """
+
+    even: Floats
+    scale: float
+    zero: int
+
+
 @dataclass
 class _Graph:
     """Operations and weights so far."""
@@ -77,19 +99,28 @@ class _Graph:
         self.nodes.append(helper.make_node(kind, given, list(found), domain=domain, **options))
         return found[0]
 
-    def times(self, given: str, weights: Eight, bias: Floats, found: str) -> str:
-        """Multiply rows, put into eight bits, by a matrix, and add a bias."""
-        parts = self._held(weights, found)
-        all_given = [given, *parts, self.hold(f"{found}.bias", bias)]
-        return self.add("DynamicQuantizeMatMul", all_given, found, domain=_MICROSOFT)
+    def eight(self, given: str, site: Site, found: str) -> list[str]:
+        """Put rows into eight bits, and return the names of the values, the scale and the zero."""
+        self.add("Mul", [given, self.hold(f"{found}.even", site.even)], f"{found}.evened")
+        scale = self.hold(f"{found}.given_scale", np.array(site.scale, dtype=np.float32))
+        zero = self.hold(f"{found}.given_zero", np.array(site.zero, dtype=np.uint8))
+        values = self.add("QuantizeLinear", [f"{found}.evened", scale, zero], f"{found}.given")
+        return [values, scale, zero]
 
-    def attended(self, given: str, weights: Eight, bias: Floats, found: str) -> str:
-        """Let the rows of a text attend to each other; queries, keys and values stand side by side in the weights."""
-        names = [f"{found}.{one}" for one in ("given", "given_scale", "given_zero")]
-        self.add("DynamicQuantizeLinear", [given], *names)
-        values, scale, zero = self._held(weights, found)
+    def times(self, given: str, site: Site, weights: Floats, bias: Floats, found: str) -> str:
+        """Multiply rows by a matrix (n_in, n_out), and add a bias (n_out,)."""
+        values, scale, zero = self.eight(given, site, found)
+        weight, its_scale, its_zero = self._held(matrix(weights / site.even[:, None]), found)
         bias = self.hold(f"{found}.bias", bias)
-        all_given = [names[0], values, bias, names[1], scale, "", names[2], zero]
+        all_given = [values, weight, scale, its_scale, zero, its_zero, bias]
+        return self.add("MatMulIntegerToFloat", all_given, found, domain=_MICROSOFT)
+
+    def attended(self, given: str, site: Site, weights: Floats, bias: Floats, found: str) -> str:
+        """Let the rows of a text attend to each other; queries, keys and values stand side by side in the weights."""
+        values, scale, zero = self.eight(given, site, found)
+        weight, its_scale, its_zero = self._held(matrix(weights / site.even[:, None]), found)
+        bias = self.hold(f"{found}.bias", bias)
+        all_given = [values, weight, bias, scale, its_scale, "", zero, its_zero]
         return self.add("QAttention", all_given, found, domain=_MICROSOFT, num_heads=N_HEADS)
 
     def _held(self, weights: Eight, found: str) -> list[str]:
@@ -111,76 +142,82 @@ class _Graph:
         return self.add("DequantizeLinear", [f"{name}.eight", scale, zero], name)
 
 
-def encoder(eight: Mapping[str, Eight], floats: Mapping[str, Floats]) -> bytes:
+def encoder(weights: Mapping[str, Floats], sites: Mapping[str, Site]) -> bytes:
     """Return the contents of ``encoder.onnx``.
 
     Parameters
     ----------
-    eight : mapping of str to Eight
-        Tables and matrices: ``embeddings.word_embeddings``, ``embeddings.position_embeddings``,
-        ``layer.0.attention.self.query``, ..., ``layer.5.output.dense``, ``head``.
-    floats : mapping of str to float32 array
-        ``embeddings.token_type_embeddings.weight``, and all biases and norms, named as in BERT.
+    weights : mapping of str to float32 array
+        Named as in BERT: ``embeddings.word_embeddings.weight``, ``layer.0.attention.self.query.weight``, ...
+    sites : mapping of str to Site
+        For each layer ``layer.0.attention.self``, ``layer.0.attention.output``, ``layer.0.intermediate`` and
+        ``layer.0.output``: how what comes in is put into eight bits.
     """
     graph = _Graph()
-    found = _embedded(graph, eight, floats)
+    found = _embedded(graph, weights)
     for layer in range(N_LAYERS):
-        found = _layer(graph, found, layer, eight, floats)
+        found = _layer(graph, found, layer, weights, sites)
         if layer + 1 == N_LOWER:
             found = graph.add("Identity", [found], LOWER)
     one = graph.hold("one", np.array([1], dtype=np.int64))
-    graph.add("ReduceSum", ["own", one], "n_own", keepdims=1)
-    graph.add("Unsqueeze", ["own", one], "own_row")
-    for name, source in (("of_own", found), ("of_own_lower", LOWER)):
-        graph.add("MatMul", ["own_row", source], f"{name}.row")
-        graph.add("Squeeze", [f"{name}.row", one], f"{name}.sum")
-        graph.add("Div", [f"{name}.sum", "n_own"], name)
-    graph.add("ReduceMean", [found], "of_all", axes=[1], keepdims=0)
-    graph.add("Concat", ["of_own", "of_all"], "read", axis=1)
-    graph.add("Concat", ["read", "of_own_lower"], "vector", axis=1)
-    graph.times("read", eight["head"], floats["head.bias"], "scores")
-    return _model(graph, n_scores=len(floats["head.bias"]))
+    # Means by products: a sum over an axis is rounded in another way where several texts stand side by side
+    graph.add("Shape", ["own"], "shape_of_own")
+    everything = numpy_helper.from_array(np.array([1], dtype=np.float32))
+    graph.add("ConstantOfShape", ["shape_of_own"], "every", value=everything)
+    for name, source, mask in (("of_own", found, "own"), ("of_all", found, "every"), ("of_own_lower", LOWER, "own")):
+        graph.add("ReduceSum", [mask, one], f"{name}.n", keepdims=1)
+        graph.add("Div", [mask, f"{name}.n"], f"{name}.share")
+        graph.add("Unsqueeze", [f"{name}.share", one], f"{name}.row")
+        graph.add("MatMul", [f"{name}.row", source], f"{name}.mean")
+        graph.add("Squeeze", [f"{name}.mean", one], name)
+    graph.add("Concat", ["of_own", "of_all", "of_own_lower"], "vector", axis=1)
+    return _model(graph)
 
 
-def _embedded(graph: _Graph, eight: Mapping[str, Eight], floats: Mapping[str, Floats]) -> str:
-    words = graph.rows("words", eight["embeddings.word_embeddings"], "Gather", "subwords")
+def _embedded(graph: _Graph, weights: Mapping[str, Floats]) -> str:
+    tables = {name: table(weights[f"embeddings.{name}_embeddings.weight"]) for name in ("word", "position")}
+    words = graph.rows("words", tables["word"], "Gather", "subwords")
     begin = graph.hold("begin", np.array([0], dtype=np.int64))
     end = graph.add("Shape", ["subwords"], "end", start=1, end=2)
-    places = graph.rows("places", eight["embeddings.position_embeddings"], "Slice", begin, end)
-    kind = graph.hold("kind", floats["embeddings.token_type_embeddings.weight"][0])
+    places = graph.rows("places", tables["position"], "Slice", begin, end)
+    kind = graph.hold("kind", weights["embeddings.token_type_embeddings.weight"][0])
     words = graph.add("Add", [words, kind], "words.kind")
-    return graph.normed(words, places, _norm(floats, "embeddings.LayerNorm"), "embedded")
+    return graph.normed(words, places, _norm(weights, "embeddings.LayerNorm"), "embedded")
 
 
-def _layer(graph: _Graph, given: str, at: int, eight: Mapping[str, Eight], floats: Mapping[str, Floats]) -> str:
+def _layer(graph: _Graph, given: str, at: int, weights: Mapping[str, Floats], sites: Mapping[str, Site]) -> str:
     name = f"layer.{at}"
     mixed = [f"{name}.attention.self.{one}" for one in _MATRICES]
-    values, scale = (np.concatenate([getattr(eight[one], part) for one in mixed], -1) for part in ("values", "scale"))
-    bias = np.concatenate([floats[f"{one}.bias"] for one in mixed])
-    found = graph.attended(given, Eight(values, scale), bias, f"{name}.attended")
+    matrices = np.concatenate([weights[f"{one}.weight"].T for one in mixed], axis=1)
+    bias = np.concatenate([weights[f"{one}.bias"] for one in mixed])
+    found = graph.attended(given, sites[f"{name}.attention.self"], matrices, bias, f"{name}.attended")
     out = f"{name}.attention.output"
-    found = graph.times(found, eight[f"{out}.dense"], floats[f"{out}.dense.bias"], f"{name}.joined")
-    middle = graph.normed(found, given, _norm(floats, f"{out}.LayerNorm"), f"{name}.middle")
-    up, down = f"{name}.intermediate.dense", f"{name}.output.dense"
-    found = graph.times(middle, eight[up], floats[f"{up}.bias"], f"{name}.up")
+    found = _times(graph, found, (out, f"{out}.dense"), weights, sites)
+    middle = graph.normed(found, given, _norm(weights, f"{out}.LayerNorm"), f"{name}.middle")
+    found = _times(graph, middle, (f"{name}.intermediate", f"{name}.intermediate.dense"), weights, sites)
     found = graph.add("Gelu", [found], f"{name}.gelu", domain=_MICROSOFT)
-    found = graph.times(found, eight[down], floats[f"{down}.bias"], f"{name}.down")
-    return graph.normed(found, middle, _norm(floats, f"{name}.output.LayerNorm"), f"{name}.found")
+    found = _times(graph, found, (f"{name}.output", f"{name}.output.dense"), weights, sites)
+    return graph.normed(found, middle, _norm(weights, f"{name}.output.LayerNorm"), f"{name}.found")
 
 
-def _norm(floats: Mapping[str, Floats], name: str) -> tuple[Floats, Floats]:
-    return floats[f"{name}.weight"], floats[f"{name}.bias"]
+def _times(
+    graph: _Graph, given: str, names: tuple[str, str], weights: Mapping[str, Floats], sites: Mapping[str, Site]
+) -> str:
+    site, name = names
+    return graph.times(given, sites[site], weights[f"{name}.weight"].T, weights[f"{name}.bias"], f"{name}.found")
 
 
-def _model(graph: _Graph, *, n_scores: int) -> bytes:
-    """Return the whole as bytes; its results are ``scores``, ``vector`` and `LOWER`."""
-    given = [
-        helper.make_tensor_value_info(name, kind, [1, "n"])
-        for name, kind in (("subwords", TensorProto.INT64), ("own", TensorProto.FLOAT))
-    ]
-    shapes = {"scores": [1, n_scores], "vector": [1, 3 * WIDTH], LOWER: [1, "n", WIDTH]}
+def _norm(weights: Mapping[str, Floats], name: str) -> tuple[Floats, Floats]:
+    return weights[f"{name}.weight"], weights[f"{name}.bias"]
+
+
+def _model(graph: _Graph) -> bytes:
+    """Return the whole as bytes; its results are ``vector`` and `LOWER`."""
+    subwords = helper.make_tensor_value_info("subwords", TensorProto.INT64, ["n_texts", "n"])
+    own = helper.make_tensor_value_info("own", TensorProto.FLOAT, [1, "n"])
+    shapes = {"vector": ["n_texts", 3 * WIDTH], LOWER: ["n_texts", "n", WIDTH]}
     found = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
-    whole = helper.make_graph(graph.nodes, "encoder", given, found, list(graph.weights.values()))
+    whole = helper.make_graph(graph.nodes, "encoder", [subwords, own], found, list(graph.weights.values()))
     domains = [helper.make_opsetid("", 17), helper.make_opsetid(_MICROSOFT, 1)]
     model = helper.make_model(whole, opset_imports=domains, ir_version=8)
     onnx.checker.check_model(model)

@@ -14,25 +14,26 @@ from talks import TALK, accurate_codes, arrays, session
 import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
 from therapy_analytics.behaviours._weights import AIMS
-from therapy_analytics.behaviours.encoder import BEFORE, CLS, FIRST, LAST, ROLE_MARKS, SEP, framed, shortened
+from therapy_analytics.behaviours.accurate import TERMS
+from therapy_analytics.behaviours.encoder import BEFORE, CLS, ROLE_MARKS, SEP, framed
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.run import Writing, open_executor
 from therapy_analytics.session import ROLES
 from therapy_analytics.summary import pointers
 
 
-def test_what_is_read_of_a_turn_and_of_the_one_before() -> None:
-    assert framed("client", [], [7, 8]) == ([CLS, ROLE_MARKS["client"], SEP, 7, 8, SEP], 3)
-    before, long = list(range(200, 200 + BEFORE + 5)), list(range(1000, 1000 + FIRST + LAST + 9))
-    ids, begins = framed("therapist", before, shortened(long))
+def test_what_is_read_of_a_text_and_of_the_one_before() -> None:
+    assert framed("client", [7, 8]) == ([CLS, ROLE_MARKS["client"], SEP, 7, 8, SEP], 3)
+    before = list(range(200, 200 + BEFORE + 5))
+    ids, begins = framed("therapist", [7, 8], before)
     assert ids[:begins] == [CLS, ROLE_MARKS["therapist"], *before[5:], SEP]
-    assert ids[begins:] == [*long[:FIRST], *long[-LAST:], SEP]
+    assert ids[begins:] == [7, 8, SEP]
 
 
 def test_probabilities_lie_between_0_and_1_for_the_role_and_are_nan_for_others() -> None:
     tagger = load_accurate(all_codes=True)
     codes = tagger.predict(arrays(session("How are you?", "Fine.", "Welcome.", roles=("therapist", "client", "other"))))
-    role = np.array([code.role for code in (*tagger.fast.codes, *tagger.sequence.codes)])
+    role = np.array([blend.role for blend in tagger.blends])
     for turn, name in enumerate(("therapist", "client", "other")):
         mine = role == name
         assert np.all((codes.probability[turn, mine] > 0) & (codes.probability[turn, mine] < 1))
@@ -108,7 +109,8 @@ def test_sentences_that_anybody_would_code_so() -> None:
 def test_codes_on_request_stand_beside_the_others_and_change_none() -> None:
     few, all_ = load_accurate(), load_accurate(all_codes=True)
     assert set(few.names) < set(all_.names)
-    assert {"mi_reflection_simple", "mi_input_advice", "miti_affirm"} <= set(all_.names) - set(few.names)
+    asked = {"mi_reflection_simple", "mi_input_advice", "miti_affirm", "epitome_exploration", "process_challenges"}
+    assert asked <= set(all_.names) - set(few.names)
     one, two = few.predict(arrays(TALK)), all_.predict(arrays(TALK))
     for i, name in enumerate(few.names):
         np.testing.assert_array_equal(one.probability[:, i], two.probability[:, all_.names.index(name)])
@@ -132,9 +134,7 @@ def test_other_weights_can_be_loaded_and_their_hash_says_so(weights: Path) -> No
     assert load_accurate(weights).sha256 != load_accurate().sha256
 
 
-@pytest.mark.parametrize(
-    "name", ["accurate.json", "encoder.onnx", "model.json", "weights.npz", "process.json", "process.npz"]
-)
+@pytest.mark.parametrize("name", ["accurate.json", "encoder.onnx", "model.json", "weights.npz", "sequence.npz"])
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"\x00" * 100])
 def test_broken_weights_are_told(weights: Path, name: str, content: bytes | None) -> None:
     if content is None:
@@ -192,7 +192,7 @@ def test_its_explanation_adds_up() -> None:
     for code in ("mi_question", "bolt_planning", "mi_change"):
         table = ta.explain(TALK, code)
         top = table[table["head"] == "blend"]
-        assert top.groupby("turn")["kind"].agg(list).map(lambda kinds: kinds == ["fast", "encoder", "bias"]).all()
+        assert top.groupby("turn")["kind"].agg(list).map(lambda kinds: kinds == list(TERMS)).all()
         p = 1 / (1 + np.exp(-top.groupby("turn")["weight"].sum()))
         stated = likely[code].dropna()
         assert p.index.tolist() == stated.index.tolist()

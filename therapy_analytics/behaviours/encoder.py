@@ -1,11 +1,8 @@
-"""The sentence encoder of the accurate tagger, which reads a turn together with the end of the turn before.
+"""The sentence encoder of the accurate tagger, which gives a vector for each part of a turn.
 
 It is a transformer of six layers (MiniLM, Wang et al. 2020, arXiv:2002.10957), fine-tuned on counseling, with eight-bit
-weights, run by onnxruntime on the CPU. Turns are read one at a time, so that the scores of a turn do not depend on what
-else is in the batch.
-
-For the scores, a long turn is read by its beginning and its end. For the sequence model it is read once more, part by
-part: each part is some sentences, and is read together with the end of the turn before.
+weights, run by onnxruntime on the CPU. A turn is read once, part by part: each part is some sentences, and is read by
+itself. What was said before is left to the sequence model (`therapy_analytics.behaviours.sequence`).
 """
 
 from __future__ import annotations
@@ -14,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,44 +29,53 @@ CLS, SEP = 101, 102
 ROLE_MARKS: dict[Role, int] = {"therapist": 1, "client": 2}
 """Ids of unused subwords that mark the role of a turn."""
 BEFORE = 32
-"""How many subwords of the turn before are read, its last."""
-FIRST, LAST = 48, 48
-"""How many subwords of a turn are read: its first and its last."""
+"""How many subwords of the text before can be read with a text, its last."""
 PART = 64
 """The most subwords of a part of a turn."""
+AT_ONCE = 16
+"""The most parts, of the same number of subwords, that are read side by side."""
 WIDTH = 384
 """Dimensions of a subword's vectors."""
 LOWER = "lower"
-"""Name of the output of the third layer, (1, n_subwords, WIDTH)."""
+"""Name of the output of the third layer, (n_parts, n_subwords, WIDTH)."""
 _SLOWER = ["SkipLayerNormFusion"]
 """Operations that onnxruntime would put together into one that takes five times as long."""
 _SENTENCE_END = re.compile(r"(?<=[.!?\u2026])\s+|\n+")
 
 
-def framed(role: Role, before: Sequence[int], subwords: Sequence[int]) -> tuple[list[int], int]:
-    """Return the ids that are read for a turn, and where its own begin.
+def framed(role: Role, subwords: Sequence[int], before: Sequence[int] = ()) -> tuple[list[int], int]:
+    """Return the ids that are read for a text, and where its own begin.
 
     Parameters
     ----------
     role : str
         Of the turn; "other" is read as "client".
-    before, subwords : sequence of int
-        Ids of the turn before and of the turn.
+    subwords, before : sequence of int
+        Ids of the text, and of the text before, of which the last are read with it.
     """
     begin = [CLS, ROLE_MARKS.get(role, ROLE_MARKS["client"]), *before[-BEFORE:], SEP]
     return [*begin, *subwords, SEP], len(begin)
 
 
-def shortened(subwords: Sequence[int]) -> Sequence[int]:
-    """Return the first and last subwords of a turn that has more than are read."""
-    return subwords if len(subwords) <= FIRST + LAST else [*subwords[:FIRST], *subwords[-LAST:]]
+def model_input(ids: Sequence[Sequence[int]], begins: int = 1) -> dict[str, NDArray[Any]]:
+    """Return the input of the model for texts of the same number of ids.
 
+    Parameters
+    ----------
+    ids : sequence of sequence of int
+        Of each text.
+    begins : int, optional
+        Where the texts' own ids begin.
 
-def model_input(ids: Sequence[int], begins: int = 1) -> dict[str, NDArray[Any]]:
-    """Return the input of the model: ids, int64 (1, n), and which of them are the turn's own, float32 (1, n)."""
-    own = np.zeros((1, len(ids)), dtype=np.float32)
+    Returns
+    -------
+    dict
+        ``subwords``: the ids, int64 (n_texts, n_ids); ``own``: 1 at the texts' own, else 0, float32 (1, n_ids).
+    """
+    subwords = np.array(ids, dtype=np.int64)
+    own = np.zeros((1, subwords.shape[1]), dtype=np.float32)
     own[0, begins:-1] = 1
-    return {"subwords": np.array([ids], dtype=np.int64), "own": own}
+    return {"subwords": subwords, "own": own}
 
 
 def parts_of(text: str, wordpiece: WordPiece) -> list[list[int]]:
@@ -96,39 +103,32 @@ class Encoded:
 
     Attributes
     ----------
-    scores : float64 array (n_turns, n_heads)
-        Log-odds of each head; nan for turns without words or role.
     vectors : float32 array (n_parts, 3 * WIDTH)
-        A vector for each part of these turns, in their order: the mean of the last layer over the part's own subwords,
-        the same over all that was read with it, and the mean of the third layer over its own.
+        A vector for each part of the turns that have words and a role, in their order: the mean of the last layer over
+        the part's own subwords, the same over all that was read with it, and the mean of the third layer over its own.
     turn_of : int64 array (n_parts,)
         The turn of each part.
     """
 
-    scores: NDArray[np.float64]
     vectors: NDArray[np.float32]
     turn_of: NDArray[np.int64]
 
 
 class _Given(NamedTuple):
-    """What the model reads at once: the row of the turn, subwords, where the turn's own begin, and what is wanted."""
+    """A part of a turn: its place among all parts, and what the model reads."""
 
-    row: int
-    subwords: list[int]
-    begins: int
-    whole: bool
-    part: bool
+    place: int
+    ids: list[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoder:
-    """An encoder with a score for each of its heads.
+    """A trained encoder.
 
     Attributes
     ----------
     session : onnxruntime.InferenceSession
-        The model, see `model_input`; it gives ``scores`` (1, n_heads), the ``vector`` of what it read as a part
-        (1, 3 * WIDTH), and `LOWER`.
+        The model, see `model_input`; it gives the ``vector`` of each text (n_texts, 3 * WIDTH), and `LOWER`.
     wordpiece : WordPiece
         Cuts texts into subwords.
     """
@@ -137,47 +137,36 @@ class Encoder:
     wordpiece: WordPiece
 
     def read(self, sessions: Sequence[Session]) -> Encoded:
-        """Return the scores of all turns of some sessions, and the vectors of their parts."""
-        n_heads = self.session.get_outputs()[0].shape[1]
-        scores = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
-        vectors: list[NDArray[np.float32]] = []
-        turn_of: list[int] = []
-        given = list(self._inputs(sessions))
+        """Return the vectors of the parts of all turns of some sessions; none depends on the other parts."""
+        parts = list(self._parts(sessions))
+        vectors = np.empty((len(parts), 3 * WIDTH), dtype=np.float32)
+        begins = framed("client", [])[1]
+
+        def run(batch: list[_Given]) -> None:
+            given = model_input([one.ids for one in batch], begins)
+            (found,) = self.session.run(["vector"], given)
+            vectors[[one.place for one in batch]] = found
+
         with ThreadPoolExecutor(threads()) as workers:
-            found = workers.map(self._run, given)
-            for one, (of_turn, of_part) in zip(given, found, strict=True):
-                if of_turn is not None:
-                    scores[one.row] = of_turn
-                if of_part is not None:
-                    vectors.append(of_part)
-                    turn_of.append(one.row)
-        stacked = np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
-        return Encoded(scores, stacked, np.array(turn_of, dtype=np.int64))
+            for _ in workers.map(run, _batches([_Given(place, ids) for place, (_, ids) in enumerate(parts)])):
+                pass
+        return Encoded(vectors, np.array([turn for turn, _ in parts], dtype=np.int64))
 
-    def _inputs(self, sessions: Sequence[Session]) -> Iterator[_Given]:
-        """Yield what is read: a turn of one part once, a longer one as a whole and part by part."""
-        row = -1
-        for session in sessions:
-            before: list[int] = []
-            for turn in session.turns:
-                row += 1
-                parts = parts_of(turn.text, self.wordpiece)
-                subwords = [subword for part in parts for subword in part]
-                if parts and turn.role in ROLE_MARKS:
-                    yield _Given(row, *framed(turn.role, before, shortened(subwords)), whole=True, part=len(parts) == 1)
-                    for part in parts if len(parts) > 1 else []:
-                        yield _Given(row, *framed(turn.role, before, part), whole=False, part=True)
-                before = subwords
-
-    def _run(self, given: _Given) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
-        """Return the scores, if a whole turn is given, and the vector, if a part of a turn is."""
-        wanted = ["scores"] * given.whole + ["vector"] * given.part
-        run = self.session.run(wanted, model_input(given.subwords, given.begins))
-        found = {name: values[0] for name, values in zip(wanted, run, strict=True)}
-        return found.get("scores"), found.get("vector")
+    def _parts(self, sessions: Sequence[Session]) -> Iterator[tuple[int, list[int]]]:
+        """Yield the turn of each part, and what is read."""
+        for row, turn in enumerate(turn for session in sessions for turn in session.turns):
+            if turn.role in ROLE_MARKS:
+                yield from ((row, framed(turn.role, part)[0]) for part in parts_of(turn.text, self.wordpiece))
 
 
-def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -> Encoder:
+def _batches(parts: Sequence[_Given]) -> Iterator[list[_Given]]:
+    """Put parts of the same length together, the longest first."""
+    for _, same in groupby(sorted(parts, key=lambda one: -len(one.ids)), key=lambda one: len(one.ids)):
+        some = list(same)
+        yield from (some[start : start + AT_ONCE] for start in range(0, len(some), AT_ONCE))
+
+
+def load_encoder(model: bytes, vocabulary: bytes, path: Path) -> Encoder:
     """Return an encoder from the contents of ``encoder.onnx`` and ``vocabulary.txt``.
 
     Parameters
@@ -186,8 +175,6 @@ def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -
         Contents of the two files.
     path : Path
         Of the first, for errors.
-    n_heads : int
-        How many scores it must give for a turn.
 
     Raises
     ------
@@ -196,7 +183,7 @@ def load_encoder(model: bytes, vocabulary: bytes, path: Path, *, n_heads: int) -
     """
     session = inference_session(model, path)
     try:
-        _check_form(session, n_heads)
+        _check_form(session)
         return Encoder(session, WordPiece(vocabulary.decode("utf-8").split("\n")))
     except (ValueError, KeyError) as error:
         raise _broken(path, error) from None
@@ -228,9 +215,9 @@ def _broken(path: Path, error: Exception) -> BadDataFileError:
     return BadDataFileError(str(path), problem, remedy)
 
 
-def _check_form(session: Any, n_heads: int) -> None:
+def _check_form(session: Any) -> None:
     """Refuse a model with other inputs or outputs."""
     given = {one.name for one in session.get_inputs()}
     found = [(one.name, one.shape[-1:]) for one in session.get_outputs()]
-    if given != {"subwords", "own"} or found != [("scores", [n_heads]), ("vector", [3 * WIDTH]), (LOWER, [WIDTH])]:
+    if given != {"subwords", "own"} or found != [("vector", [3 * WIDTH]), (LOWER, [WIDTH])]:
         raise ValueError

@@ -304,8 +304,8 @@ class _Vectors:
         context = self._wordpiece.ids(before)
         for start in range(0, len(subwords), AT_ONCE):
             some, own = subwords[start : start + AT_ONCE], word_of[start : start + AT_ONCE]
-            ids, begins = framed(turn.role, context, some)
-            vectors = self._encoder.run([LOWER], model_input(ids, begins))[0][0, begins:-1]
+            ids, begins = framed(turn.role, some, context)
+            vectors = self._encoder.run([LOWER], model_input([ids], begins))[0][0, begins:-1]
             np.add.at(found, own[own >= 0], vectors[own >= 0])
             context = some
         counts = np.bincount(word_of[word_of >= 0], minlength=len(words))

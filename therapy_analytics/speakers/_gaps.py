@@ -114,7 +114,7 @@ def _vectors_from(words: Sequence[str]) -> Callable[[int], NDArray[np.float32]]:
     def read(begin: int) -> NDArray[np.float32]:
         first = max(0, begin - MARGIN)
         some = tokens[first : begin + CORE + MARGIN]
-        given = model_input([CLS, *(token for word in some for token in word), SEP])
+        given = model_input([[CLS, *(token for word in some for token in word), SEP]])
         vectors = encoder.run([LOWER], given)[0][0]
         ends = np.cumsum([len(word) for word in some])  # the last token of each word: a mark stands before the first
         at = np.arange(begin, min(begin + CORE, len(words) - 1)) - first
