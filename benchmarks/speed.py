@@ -1,12 +1,14 @@
-"""Time the main job: ``python -m benchmarks.speed [TRANSCRIPTS]``.
+"""Time the main job: ``python -m benchmarks.speed [TRANSCRIPTS] [--beside CHECKOUT]``.
 
 Medians of three runs with the machine they were taken on. Ratios are of processor time, taken within one process
 against the floor that spaCy's blank tokeniser sets on the same turns. All with ``--tagger fast``,
-but for what the accurate tagger costs beside it, once.
+but for what the accurate tagger costs beside it, once. Then the taggers alone, each in a fresh process, by turns with
+those of another checkout of the package if one is named.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import os
 import platform
@@ -37,13 +39,57 @@ ANNOMI = ROOT.parent / "shared" / "data" / "annomi" / "annomi.csv"
 
 def main() -> None:
     """Print the table."""
-    given = Path(sys.argv[1]) if len(sys.argv) > 1 else ANNOMI
-    source = given if given.exists() else ROOT / "sample_transcripts"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("transcripts", nargs="?", type=Path, default=ANNOMI)
+    parser.add_argument("--beside", type=Path, action="append", default=[], help="a checkout of another version")
+    options = parser.parse_args()
+    source = options.transcripts if options.transcripts.exists() else ROOT / "sample_transcripts"
     print(f"machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     print(f"input:   {source.name}; medians of {RUNS}\n")
-    rows = [*_whole_commands(source), *_inside(source)]
+    rows = [*_taggers(source, [ROOT, *options.beside]), *_whole_commands(source), *_inside(source)]
     for what, value in rows:
         print(f"{what:<66} {value}")
+
+
+_TAGGERS = """
+import sys, time
+import therapy_analytics as ta
+from therapy_analytics.behaviours import load_accurate, load_tagger
+from therapy_analytics.language import annotate
+from therapy_analytics.language.lexicons import Matcher
+batch = annotate(ta.read(sys.argv[1]), Matcher([]))
+n = len(batch.turns)
+for load in (load_accurate, load_tagger):
+    start = time.perf_counter()
+    tagger = load()
+    loaded = time.perf_counter()
+    tagger.predict(batch)
+    print(loaded - start, n / (time.perf_counter() - loaded))
+"""
+"""Prints, for the accurate tagger and the fast one: seconds to load, and turns a second on all cores with features."""
+
+
+def _taggers(source: Path, checkouts: Sequence[Path]) -> list[tuple[str, str]]:
+    """Time the taggers of some checkouts by turns."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for _ in range(RUNS):
+        for checkout in checkouts:
+            command = [sys.executable, "-c", _TAGGERS, str(source)]
+            environment = os.environ | {"PYTHONPATH": str(checkout)}
+            done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, cwd=checkout)
+            for kind, line in zip(("accurate", "fast"), done.stdout.splitlines(), strict=True):
+                loading, speed = map(float, line.split())
+                found.setdefault((checkout.name, kind), []).append((loading, speed))
+    return [
+        (
+            f"{name}: {kind} tagger, turns a second; loading",
+            (
+                f"{statistics.median(speed for _, speed in times):,.0f}; "
+                f"{statistics.median(loading for loading, _ in times):.2f} s"
+            ),
+        )
+        for (name, kind), times in found.items()
+    ]
 
 
 def _whole_commands(source: Path) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from therapy_analytics.language.english import NOT_ENGLISH
 from therapy_analytics.measures.null.surrogates import FEWEST_DONORS
 from therapy_analytics.measures.process.role_check import SWAPPED
+from therapy_analytics.measures.process.training_distance import FAR
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from therapy_analytics.run import RunResult, Writing
 
 
-_COLUMNS = ("role_method", "role_pronoun_margin", "notes", "n_turns_to_review")
+_COLUMNS = ("role_method", "role_pronoun_margin", "distance_from_training", "notes", "n_turns_to_review")
 N_RATES = 4
 """The most rates of the user's own codes that the terminal shows; sessions.csv has all."""
 
@@ -92,6 +93,9 @@ def _checks(sessions: DataFrame) -> Iterator[str]:
          "Check {}: who the therapist is was a guess with a thin margin (column notes)."),
         (sessions["role_pronoun_margin"] < SWAPPED,
          "Check {}: the labels may be swapped (role_pronoun_margin under -4)."),
+        (sessions["distance_from_training"] > FAR,
+         ("Unlike the sessions that the tagger learnt from: {} (distance_from_training over 1). There rates of codes "
+          "may be off by more than their intervals.")),
         (sessions["role_method"] == "none",
          "In {} nobody could be told to be the therapist; use --therapist LABEL."),
         (sessions["notes"].str.contains(NOT_ENGLISH, regex=False),

@@ -171,6 +171,7 @@ def test_registered_names_are_what_they_were() -> None:
         "syntactic_alignment",
         "talk",
         "timing",
+        "training_distance",
     ]
     assert PLOTS.names() == [
         "association",

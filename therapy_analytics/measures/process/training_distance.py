@@ -1,0 +1,55 @@
+"""How unlike a session is to those that the tagger learnt from."""
+
+from __future__ import annotations
+
+from math import inf
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.training_talk import training_talk
+from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures.synchrony.semantic_similarity import vectors_of
+
+FAR = 1.0
+"""Beyond this a session is unlike 95% of those that the tagger learnt from."""
+
+
+@measure(
+    columns=[
+        Column(
+            name="distance_from_training",
+            meaning="How unlike the session is to those the tagger learnt from; over 1, rates may be off by more than "
+            "their intervals",
+            unit="1 = the distance that 95% of sessions of that length lie within",
+            low=0,
+            high=inf,
+            high_means="the session is less like the demonstrations of counseling that the tagger learnt from",
+            formula="Mahalanobis distance of mean turn vectors (8 directions and what is off them) and mean log words "
+            "a turn, of therapist and client, / its 95% quantile in sessions of AnnoMI and HLQC of as many turns",
+            misleads="It sees topics, wording and lengths, not whether codes are right: a session under 1 can be coded "
+            "badly, and one over 1 well",
+            source="This package's own; docs/validity.md has the corpora that were left out",
+            evidence="weak",
+            core=True,
+            compare="no",
+        )
+    ],
+    core=21,
+)
+def training_distance(session: AnnotatedSession) -> dict[str, float]:
+    """Compare the session's words and lengths of turns with those of the sessions that the tagger learnt from.
+
+    High means that the session is of another kind: another therapy, other topics, chatbots that write long turns. Then
+    what docs/tagger.md says of how good codes are does not hold, and rates may be off by more than their intervals.
+
+    Notes
+    -----
+    Undefined where one of the two has fewer than three turns with words.
+
+    References
+    ----------
+    Mahalanobis, P. C. (1936). On the generalized distance in statistics. Proceedings of the National Institute of
+    Sciences of India, 2, 49-55.
+    """
+    vectors = vectors_of(session)
+    of = [session.spoken_by(role) & (session.n_words > 0) for role in ("therapist", "client")]
+    return {"distance_from_training": training_talk().distance([(vectors[one], session.n_words[one]) for one in of])}
