@@ -2,8 +2,8 @@
 
 Medians of three runs with the machine they were taken on. Ratios are of processor time, taken within one process
 against the floor that spaCy's blank tokeniser sets on the same turns. All with ``--tagger fast``,
-but for what the accurate tagger costs beside it, once. Then the taggers alone, each in a fresh process, by turns with
-those of another checkout of the package if one is named.
+but for what the accurate tagger costs beside it, once. Before that the taggers alone, each in a fresh process, by turns
+with those of another checkout of the package if one is named.
 """
 
 from __future__ import annotations
@@ -74,12 +74,11 @@ def _taggers(source: Path, checkouts: Sequence[Path]) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for _ in range(RUNS):
         for checkout in checkouts:
-            command = [sys.executable, "-c", _TAGGERS, str(source)]
-            environment = os.environ | {"PYTHONPATH": str(checkout)}
-            done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, cwd=checkout)
+            command = [sys.executable, "-c", _TAGGERS, str(source.resolve())]
+            done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=checkout)
             for kind, line in zip(("accurate", "fast"), done.stdout.splitlines(), strict=True):
                 loading, speed = map(float, line.split())
-                found.setdefault((checkout.name, kind), []).append((loading, speed))
+                found.setdefault((str(checkout), kind), []).append((loading, speed))
     return [
         (
             f"{name}: {kind} tagger, turns a second; loading",

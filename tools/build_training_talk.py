@@ -5,6 +5,7 @@ Prints how far the sessions of each corpus lie off, those of AnnoMI and HLQC fro
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,13 @@ import pandas as pd
 import process_corpus
 import tagger_first
 from numpy.typing import NDArray
-from tagger_corpora import SPEAKERS, batch
+from tagger_corpora import batch
 from tagger_judged import FOLDS, folds
 from train_tagger import SEED, command
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.training_talk import FEWEST, N_DIRECTIONS, N_NUMBERS, PATH, TrainingTalk
-from therapy_analytics.measures.synchrony.semantic_similarity import vectors_of
+from therapy_analytics.measures.process.training_distance import speakers
 
 LEARNT_FROM = ("annomi", "hlqc")
 LENGTHS = (6, 8, 10, 14, 20, 28, 40, 56, 80)
@@ -42,16 +43,18 @@ def main() -> None:
     group = _recordings(data, names)
     learnt = np.isin(of, LEARNT_FROM)
     fold = np.where(learnt, folds(group, SEED), -1)
-    described = [_speakers(one) for one in sessions]
+    described = [speakers(one) for one in sessions]
     by_fold = [
         fitted([one for one, mine in zip(described, learnt & (fold != at), strict=True) if mine]) for at in range(FOLDS)
     ]
     limit = _limit([(one, by_fold[at]) for one, at in zip(sessions, fold, strict=True) if at >= 0])
-    whole = fitted([one for one, mine in zip(described, learnt, strict=True) if mine], limit)
+    whole = fitted([one for one, mine in zip(described, learnt, strict=True) if mine])
+    models = [replace(one, limit=limit) for one in (*by_fold, whole)]
     np.savez_compressed(
-        PATH, allow_pickle=False, **{name: getattr(whole, name).astype(np.float32) for name in TrainingTalk.__slots__}
+        PATH,
+        allow_pickle=False,
+        **{name: getattr(models[-1], name).astype(np.float32) for name in TrainingTalk.__slots__},
     )
-    models = [TrainingTalk(one.mean, one.directions, one.usual, one.precision, limit) for one in by_fold] + [whole]
     far = [models[at].distance(one) for one, at in zip(described, fold, strict=True)]
     found = pd.DataFrame({"corpus": of, "distance": far, "over 1": np.array(far) > 1}).dropna()
     print(
@@ -68,27 +71,18 @@ def _recordings(data: Path, names: list[str]) -> NDArray[Any]:
     return np.array([group.get(name, name) for name in names])
 
 
-def _speakers(session: AnnotatedSession, low: int = 0, high: int | None = None) -> Speakers:
-    vectors, words = vectors_of(session), session.n_words
-    inside = np.zeros(len(words), dtype=bool)
-    inside[low:high] = True
-    chosen = [inside & session.spoken_by(role) & (words > 0) for role in SPEAKERS]
-    return [(vectors[one], words[one]) for one in chosen]
-
-
-def fitted(sessions: list[Speakers], limit: NDArray[np.float64] | None = None) -> TrainingTalk:
-    """Return what sessions are like, those with too few turns left out."""
+def fitted(sessions: list[Speakers]) -> TrainingTalk:
+    """Return what sessions are like, those with too few turns left out; its limit is still to be found."""
     some = [one for one in sessions if min(len(words) for _, words in one) >= FEWEST]
     means = np.array([[vectors.mean(axis=0) for vectors, _ in one] for one in some]).transpose(1, 0, 2)
     mean = means.mean(axis=1)
     directions = np.array(
         [np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][:N_DIRECTIONS] for rows in means]
     )
-    limit = np.array([1.0, 0.0]) if limit is None else limit
-    plain = TrainingTalk(mean, directions, np.zeros(N_NUMBERS), np.eye(N_NUMBERS), limit)
+    plain = TrainingTalk(mean, directions, np.zeros(N_NUMBERS), np.eye(N_NUMBERS), np.array([1.0, 0.0]))
     numbers = np.array([plain.numbers(one) for one in some])
     covariance = np.cov(numbers.T) + RIDGE * np.diag(numbers.var(axis=0))
-    return TrainingTalk(mean, directions, numbers.mean(axis=0), np.linalg.inv(covariance), limit)
+    return replace(plain, usual=numbers.mean(axis=0), precision=np.linalg.inv(covariance))
 
 
 def _limit(sessions: list[tuple[AnnotatedSession, TrainingTalk]]) -> NDArray[np.float64]:
@@ -99,7 +93,7 @@ def _limit(sessions: list[tuple[AnnotatedSession, TrainingTalk]]) -> NDArray[np.
         for session, model in sessions:
             for _ in range(DRAWS if len(session.n_words) >= n else 0):
                 low = int(rng.integers(len(session.n_words) - n + 1))
-                far.append(model.distance(_speakers(session, low, low + n)) ** 2)
+                far.append(model.distance(speakers(session, slice(low, low + n))) ** 2)
         points.append((1.0, 1 / n, np.nanquantile(far, 0.95)))
     ones, inverse, quantile = np.array(points).T
     return np.linalg.lstsq(np.stack([ones, inverse], axis=1) / quantile[:, None], np.ones(len(quantile)))[0]

@@ -13,6 +13,7 @@ from talks import session
 
 import therapy_analytics as ta
 from therapy_analytics.language.training_talk import N_DIRECTIONS, N_NUMBERS, N_VECTOR, TrainingTalk, training_talk
+from therapy_analytics.summary import _checks
 
 
 def _talk() -> TrainingTalk:
@@ -57,8 +58,6 @@ def test_counseling_lies_near_and_talk_of_something_else_lies_far(samples: Path)
 
 def test_the_summary_says_how_many_sessions_are_unlike() -> None:
     assert isinstance(training_talk(), TrainingTalk)
-    from therapy_analytics.summary import _checks
-
     usual = {"n_turns_to_review": 0, "role_method": "label", "role_pronoun_margin": 9.0, "notes": ""}
     rows = pd.DataFrame([usual | {"distance_from_training": far} for far in (0.4, 1.3, float("nan"), 2.0)])
     told = [

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from math import inf
 
+import numpy as np
+from numpy.typing import NDArray
+
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.training_talk import training_talk
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures.synchrony.semantic_similarity import vectors_of
+from therapy_analytics.session import Role
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_ROLES: tuple[Role, Role] = ("therapist", "client")
 FAR = 1.0
 """Beyond this a session is unlike 95% of those that the tagger learnt from."""
 
@@ -50,6 +57,23 @@ def training_distance(session: AnnotatedSession) -> dict[str, float]:
     Mahalanobis, P. C. (1936). On the generalized distance in statistics. Proceedings of the National Institute of
     Sciences of India, 2, 49-55.
     """
-    vectors = vectors_of(session)
-    of = [session.spoken_by(role) & (session.n_words > 0) for role in ("therapist", "client")]
-    return {"distance_from_training": training_talk().distance([(vectors[one], session.n_words[one]) for one in of])}
+    return {"distance_from_training": training_talk().distance(speakers(session))}
+
+
+def speakers(session: AnnotatedSession, part: slice = slice(None)) -> list[tuple[Floats, Ints]]:
+    """Return the vectors and numbers of words of the turns with words: the therapist's, then the client's.
+
+    Parameters
+    ----------
+    session : AnnotatedSession
+    part : slice, optional
+        The turns that are asked for; without it all.
+
+    Returns
+    -------
+    list of two (float64 array (n_turns, 256), int64 array (n_turns,))
+        As `therapy_analytics.language.training_talk.TrainingTalk` takes them.
+    """
+    vectors, n_words = vectors_of(session)[part], session.n_words[part]
+    of = [session.spoken_by(role)[part] & (n_words > 0) for role in _ROLES]
+    return [(vectors[one], n_words[one]) for one in of]
