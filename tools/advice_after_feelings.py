@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from build_reference import groups, read
 from numpy.typing import NDArray
-from process_corpus import BOOK, SESSIONS, name_of, turns
-from process_model import GIVEN
-from train_process import CHATBOTS, session_of
+from process_corpus import BOOK, SESSIONS, name_of, session_of, turns
+from process_judged import GIVEN
+from tagger_turns import CHATBOTS
 
 from therapy_analytics.language import AnnotatedSession, annotate
 from therapy_analytics.language.lexicons import Matcher

@@ -69,7 +69,9 @@ def decisions(turns: pd.DataFrame) -> Iterator[tuple[str, str, str, str, Floats,
     """Yield tagger, aim, code, the code whose head it shares, and probabilities and decisions of all turns."""
     for tagger, name in TAGGERS.items():
         codes = json.loads((WEIGHTS / name).read_text(encoding="utf-8"))["codes"]
-        sources = [code["head"] if "head" in code else _shared(code["column"], turns) for code in codes]
+        sources = [code.get("head", _shared(code["column"], turns)) for code in codes]
+        judged = [f"truth_{source}" in turns for source in sources]  # codes of `process` and `epitome` are not
+        codes, sources = ([one for one, kept in zip(some, judged, strict=True) if kept] for some in (codes, sources))
         p = turns[[f"{tagger}_{source}" for source in sources]].to_numpy(dtype=np.float64)
         for place, code in enumerate(codes):
             if code.get("group"):

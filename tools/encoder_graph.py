@@ -1,7 +1,14 @@
-"""The encoder as onnxruntime runs it: each operation written out, weights in eight bits.
+"""The encoder as onnxruntime runs it: each operation written out, weights and what they are multiplied by as bytes.
 
 Needs onnx. Written by hand rather than exported, since onnxruntime then runs it in three quarters of the time: one
 operation for the attention of a layer, and a normalisation that it computes faster than the one it would put there.
+There are two graphs: the lower layers read texts, the upper ones read what the lower ones say of a text and of the end
+of the turn before it.
+
+What is multiplied by a matrix is put into eight bits by a scale that is fixed beforehand, found on texts
+(`tagger_encoder`): a scale that is taken from what is read would make a text's vector depend on the texts beside it.
+Columns that are far larger than others are first made even, and the rows of the matrix larger in turn (Xiao et al.,
+2023, SmoothQuant, ICML, arXiv:2211.10438).
 """
 
 from __future__ import annotations
@@ -15,14 +22,13 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from therapy_analytics.behaviours.encoder import LOWER, WIDTH
+from therapy_analytics.behaviours.encoder import BEFORE, WIDTH
 
 N_HEADS, N_LAYERS, N_LOWER = 12, 6, 3
 EPSILON = 1e-12
 LARGEST = 64
 """Weights of matrices are between -64 and 64: with more, older processors overflow where they add two products."""
 _MICROSOFT = "com.microsoft"
-_MATRICES = ("query", "key", "value")
 Floats = NDArray[np.float32]
 
 
@@ -60,6 +66,23 @@ def table(weights: Floats) -> Eight:
     return Eight(values, np.array(scale, dtype=np.float32), zero)
 
 
+@dataclass(frozen=True)
+class Site:
+    """How what is multiplied by a matrix is put into eight bits: ``round(given * even / scale) + zero``.
+
+    Attributes
+    ----------
+    even : float32 array (n_in,)
+        Makes columns even; the matrix is divided by it.
+    scale : float
+    zero : int
+    """
+
+    even: Floats
+    scale: float
+    zero: int
+
+
 @dataclass
 class _Graph:
     """Operations and weights so far."""
@@ -77,19 +100,28 @@ class _Graph:
         self.nodes.append(helper.make_node(kind, given, list(found), domain=domain, **options))
         return found[0]
 
-    def times(self, given: str, weights: Eight, bias: Floats, found: str) -> str:
-        """Multiply rows, put into eight bits, by a matrix, and add a bias."""
-        parts = self._held(weights, found)
-        all_given = [given, *parts, self.hold(f"{found}.bias", bias)]
-        return self.add("DynamicQuantizeMatMul", all_given, found, domain=_MICROSOFT)
+    def eight(self, given: str, site: Site, found: str) -> list[str]:
+        """Put rows into eight bits, and return the names of the values, the scale and the zero."""
+        self.add("Mul", [given, self.hold(f"{found}.even", site.even)], f"{found}.evened")
+        scale = self.hold(f"{found}.given_scale", np.array(site.scale, dtype=np.float32))
+        zero = self.hold(f"{found}.given_zero", np.array(site.zero, dtype=np.uint8))
+        values = self.add("QuantizeLinear", [f"{found}.evened", scale, zero], f"{found}.given")
+        return [values, scale, zero]
 
-    def attended(self, given: str, weights: Eight, bias: Floats, found: str) -> str:
-        """Let the rows of a text attend to each other; queries, keys and values stand side by side in the weights."""
-        names = [f"{found}.{one}" for one in ("given", "given_scale", "given_zero")]
-        self.add("DynamicQuantizeLinear", [given], *names)
-        values, scale, zero = self._held(weights, found)
+    def times(self, given: str, site: Site, weights: Floats, bias: Floats, found: str) -> str:
+        """Multiply rows by a matrix (n_in, n_out), and add a bias (n_out,)."""
+        values, scale, zero = self.eight(given, site, found)
+        weight, its_scale, its_zero = self._held(matrix(weights / site.even[:, None]), found)
         bias = self.hold(f"{found}.bias", bias)
-        all_given = [names[0], values, bias, names[1], scale, "", names[2], zero]
+        all_given = [values, weight, scale, its_scale, zero, its_zero, bias]
+        return self.add("MatMulIntegerToFloat", all_given, found, domain=_MICROSOFT)
+
+    def attended(self, given: str, site: Site, weights: Floats, bias: Floats, found: str) -> str:
+        """Let the rows of a text attend to each other; queries, keys and values stand side by side in the weights."""
+        values, scale, zero = self.eight(given, site, found)
+        weight, its_scale, its_zero = self._held(matrix(weights / site.even[:, None]), found)
+        bias = self.hold(f"{found}.bias", bias)
+        all_given = [values, weight, bias, scale, its_scale, "", zero, its_zero]
         return self.add("QAttention", all_given, found, domain=_MICROSOFT, num_heads=N_HEADS)
 
     def _held(self, weights: Eight, found: str) -> list[str]:
@@ -111,76 +143,124 @@ class _Graph:
         return self.add("DequantizeLinear", [f"{name}.eight", scale, zero], name)
 
 
-def encoder(eight: Mapping[str, Eight], floats: Mapping[str, Floats]) -> bytes:
-    """Return the contents of ``encoder.onnx``.
+def lower(weights: Mapping[str, Floats], sites: Mapping[str, Site]) -> bytes:
+    """Return the contents of the file of the lower layers: ``subwords`` (n_texts, n) to ``lower`` (n_texts, n, WIDTH).
 
     Parameters
     ----------
-    eight : mapping of str to Eight
-        Tables and matrices: ``embeddings.word_embeddings``, ``embeddings.position_embeddings``,
-        ``layer.0.attention.self.query``, ..., ``layer.5.output.dense``, ``head``.
-    floats : mapping of str to float32 array
-        ``embeddings.token_type_embeddings.weight``, and all biases and norms, named as in BERT.
+    weights : mapping of str to float32 array
+        Named as in BERT: ``embeddings.word_embeddings.weight``, ...; those of layers as in `upper`, from 0.
+    sites : mapping of str to Site
+        As in `upper`.
     """
     graph = _Graph()
-    found = _embedded(graph, eight, floats)
-    for layer in range(N_LAYERS):
-        found = _layer(graph, found, layer, eight, floats)
-        if layer + 1 == N_LOWER:
-            found = graph.add("Identity", [found], LOWER)
+    found = _embedded(graph, weights)
+    for layer in range(N_LOWER):
+        name = f"layer.{layer}"
+        mixed = weights[f"{name}.mix.weight"].T, weights[f"{name}.mix.bias"]
+        gathered = graph.attended(found, sites[f"{name}.mix"], *mixed, f"{name}.attended")
+        found = _fed(graph, found, gathered, name, weights, sites)
+    graph.add("Identity", [found], "lower")
+    return _model(graph, [("subwords", TensorProto.INT64, ["n_texts", "n"])], "lower", ["n_texts", "n", WIDTH])
+
+
+def upper(weights: Mapping[str, Floats], sites: Mapping[str, Site]) -> bytes:
+    """Return the contents of the file of the upper layers, see `therapy_analytics.behaviours.encoder`.
+
+    Parameters
+    ----------
+    weights : mapping of str to float32 array
+        ``layer.3.mix.weight`` (of queries, keys and values), ``.join``, ``.norm1``, ``.up``, ``.down``, ``.norm2`` and
+        their biases, for each layer; ``mark`` (WIDTH,), which is added to what is read before.
+    sites : mapping of str to Site
+        How what comes in is put into eight bits: ``layer.3.mix``, ``.join``, ``.up``, ``.down``; ``before``.
+    """
+    graph = _Graph()
+    layers = [f"layer.{layer}" for layer in range(N_LOWER, N_LAYERS)]
+    others = [[f"{name}.before.{one}" for one in ("key", "value")] for name in layers]
+    marked = graph.add("Add", ["before", graph.hold("mark", weights["mark"])], "marked")
+    matrices = np.concatenate([weights[f"{name}.mix.weight"][WIDTH:] for name in layers]).T
+    bias = np.concatenate([weights[f"{name}.mix.bias"][WIDTH:] for name in layers])
+    mixed = graph.times(marked, sites["before"], matrices, bias, "mixed_before")
+    graph.add("Split", [mixed, _widths(graph, 2 * len(layers))], *[name for pair in others for name in pair], axis=2)
+    found = "lower"
+    for name, before in zip(layers, others, strict=True):
+        matrices, bias = weights[f"{name}.mix.weight"].T, weights[f"{name}.mix.bias"]
+        mixed = graph.times(found, sites[f"{name}.mix"], matrices, bias, f"{name}.mixed")
+        own = [f"{name}.{one}" for one in ("query", "key", "value")]
+        graph.add("Split", [mixed, _widths(graph, 3)], *own, axis=2)
+        both = [
+            graph.add("Concat", [earlier, mine], f"{mine}.both", axis=1)
+            for earlier, mine in zip(before, own[1:], strict=True)
+        ]
+        given = [own[0], *both, "", "there"]
+        gathered = graph.add("MultiHeadAttention", given, f"{name}.attended", domain=_MICROSOFT, num_heads=N_HEADS)
+        found = _fed(graph, found, gathered, name, weights, sites)
+    _means(graph, found)
+    given = [
+        ("lower", TensorProto.FLOAT, ["n_texts", "n", WIDTH]),
+        ("before", TensorProto.FLOAT, ["n_texts", BEFORE, WIDTH]),
+        ("there", TensorProto.INT32, ["n_texts", "n_all"]),
+    ]
+    return _model(graph, given, "vector", ["n_texts", 3 * WIDTH])
+
+
+def _widths(graph: _Graph, n: int) -> str:
+    return graph.hold(f"widths.{n}", np.full(n, WIDTH, dtype=np.int64))
+
+
+def _means(graph: _Graph, above: str) -> None:
+    """Add the means over own subwords, over all, and over own ones of the lower layers: all but two marks and one."""
     one = graph.hold("one", np.array([1], dtype=np.int64))
-    graph.add("ReduceSum", ["own", one], "n_own", keepdims=1)
-    graph.add("Unsqueeze", ["own", one], "own_row")
-    for name, source in (("of_own", found), ("of_own_lower", LOWER)):
-        graph.add("MatMul", ["own_row", source], f"{name}.row")
-        graph.add("Squeeze", [f"{name}.row", one], f"{name}.sum")
-        graph.add("Div", [f"{name}.sum", "n_own"], name)
-    graph.add("ReduceMean", [found], "of_all", axes=[1], keepdims=0)
-    graph.add("Concat", ["of_own", "of_all"], "read", axis=1)
-    graph.add("Concat", ["read", "of_own_lower"], "vector", axis=1)
-    graph.times("read", eight["head"], floats["head.bias"], "scores")
-    return _model(graph, n_scores=len(floats["head.bias"]))
+    begin, end, axis = (graph.hold(f"own.{at}", np.array([at], dtype=np.int64)) for at in (2, -1, 1))
+    own = [graph.add("Slice", [one, begin, end, axis], f"{one}.own") for one in (above, "lower")]
+    for name, source in (("of_own", own[0]), ("of_all", above), ("of_own_lower", own[1])):
+        # Means by products: a sum over an axis is rounded in another way where several texts stand side by side
+        graph.add("Shape", [source], f"{name}.n", start=1, end=2)
+        shape = graph.add("Concat", [one, f"{name}.n"], f"{name}.shape", axis=0)
+        value = numpy_helper.from_array(np.array([1], dtype=np.float32))
+        graph.add("ConstantOfShape", [shape], f"{name}.ones", value=value)
+        graph.add("Cast", [f"{name}.n"], f"{name}.many", to=TensorProto.FLOAT)
+        graph.add("Div", [f"{name}.ones", f"{name}.many"], f"{name}.share")
+        graph.add("MatMul", [f"{name}.share", source], f"{name}.mean")
+        graph.add("Squeeze", [f"{name}.mean", one], name)
+    graph.add("Concat", ["of_own", "of_all", "of_own_lower"], "vector", axis=1)
 
 
-def _embedded(graph: _Graph, eight: Mapping[str, Eight], floats: Mapping[str, Floats]) -> str:
-    words = graph.rows("words", eight["embeddings.word_embeddings"], "Gather", "subwords")
+def _embedded(graph: _Graph, weights: Mapping[str, Floats]) -> str:
+    tables = {name: table(weights[f"embeddings.{name}_embeddings.weight"]) for name in ("word", "position")}
+    words = graph.rows("words", tables["word"], "Gather", "subwords")
     begin = graph.hold("begin", np.array([0], dtype=np.int64))
     end = graph.add("Shape", ["subwords"], "end", start=1, end=2)
-    places = graph.rows("places", eight["embeddings.position_embeddings"], "Slice", begin, end)
-    kind = graph.hold("kind", floats["embeddings.token_type_embeddings.weight"][0])
+    places = graph.rows("places", tables["position"], "Slice", begin, end)
+    kind = graph.hold("kind", weights["embeddings.token_type_embeddings.weight"][0])
     words = graph.add("Add", [words, kind], "words.kind")
-    return graph.normed(words, places, _norm(floats, "embeddings.LayerNorm"), "embedded")
+    return graph.normed(words, places, _norm(weights, "embeddings.LayerNorm"), "embedded")
 
 
-def _layer(graph: _Graph, given: str, at: int, eight: Mapping[str, Eight], floats: Mapping[str, Floats]) -> str:
-    name = f"layer.{at}"
-    mixed = [f"{name}.attention.self.{one}" for one in _MATRICES]
-    values, scale = (np.concatenate([getattr(eight[one], part) for one in mixed], -1) for part in ("values", "scale"))
-    bias = np.concatenate([floats[f"{one}.bias"] for one in mixed])
-    found = graph.attended(given, Eight(values, scale), bias, f"{name}.attended")
-    out = f"{name}.attention.output"
-    found = graph.times(found, eight[f"{out}.dense"], floats[f"{out}.dense.bias"], f"{name}.joined")
-    middle = graph.normed(found, given, _norm(floats, f"{out}.LayerNorm"), f"{name}.middle")
-    up, down = f"{name}.intermediate.dense", f"{name}.output.dense"
-    found = graph.times(middle, eight[up], floats[f"{up}.bias"], f"{name}.up")
-    found = graph.add("Gelu", [found], f"{name}.gelu", domain=_MICROSOFT)
-    found = graph.times(found, eight[down], floats[f"{down}.bias"], f"{name}.down")
-    return graph.normed(found, middle, _norm(floats, f"{name}.output.LayerNorm"), f"{name}.found")
+def _fed(
+    graph: _Graph, given: str, gathered: str, name: str, weights: Mapping[str, Floats], sites: Mapping[str, Site]
+) -> str:
+    """Add the rest of a layer: what was gathered, and what the two matrices make of it, each added to what came in."""
+
+    def times(rows: str, matrix_: str) -> str:
+        of = f"{name}.{matrix_}"
+        return graph.times(rows, sites[of], weights[f"{of}.weight"].T, weights[f"{of}.bias"], f"{of}.found")
+
+    middle = graph.normed(times(gathered, "join"), given, _norm(weights, f"{name}.norm1"), f"{name}.middle")
+    bent = graph.add("Gelu", [times(middle, "up")], f"{name}.gelu", domain=_MICROSOFT)
+    return graph.normed(times(bent, "down"), middle, _norm(weights, f"{name}.norm2"), f"{name}.found")
 
 
-def _norm(floats: Mapping[str, Floats], name: str) -> tuple[Floats, Floats]:
-    return floats[f"{name}.weight"], floats[f"{name}.bias"]
+def _norm(weights: Mapping[str, Floats], name: str) -> tuple[Floats, Floats]:
+    return weights[f"{name}.weight"], weights[f"{name}.bias"]
 
 
-def _model(graph: _Graph, *, n_scores: int) -> bytes:
-    """Return the whole as bytes; its results are ``scores``, ``vector`` and `LOWER`."""
-    given = [
-        helper.make_tensor_value_info(name, kind, [1, "n"])
-        for name, kind in (("subwords", TensorProto.INT64), ("own", TensorProto.FLOAT))
-    ]
-    shapes = {"scores": [1, n_scores], "vector": [1, 3 * WIDTH], LOWER: [1, "n", WIDTH]}
-    found = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
-    whole = helper.make_graph(graph.nodes, "encoder", given, found, list(graph.weights.values()))
+def _model(graph: _Graph, given: list[tuple[str, int, list[Any]]], name: str, shape: list[Any]) -> bytes:
+    """Return the whole as bytes; it has one result."""
+    inputs = [helper.make_tensor_value_info(*one) for one in given]
+    found = helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    whole = helper.make_graph(graph.nodes, name, inputs, [found], list(graph.weights.values()))
     domains = [helper.make_opsetid("", 17), helper.make_opsetid(_MICROSOFT, 1)]
     model = helper.make_model(whole, opset_imports=domains, ir_version=8)
     onnx.checker.check_model(model)

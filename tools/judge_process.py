@@ -1,8 +1,8 @@
-"""How well the codes of the codebook `process` travel: what `train_process.py` said of talk that it had not seen.
+"""How well the codes of the codebook `process` travel: what `train_accurate.py` said of talk that it had not seen.
 
     python tools/judge_process.py --data CORPORA --work FOLDER
 
-prints, from the folder that ``train_process.py`` worked in: how often a code is right, corpus by corpus, with the
+prints, from the folder that ``train_accurate.py`` worked in: how often a code is right, corpus by corpus, with the
 corpus left out, by the readings, and by new readers of some turns (``process_codes/again.jsonl``); danger, turn by turn
 and session by session, by the code alone and with phrases; and how going along goes with a judge's marks in
 Spiral-Bench, within each chatbot, which was left out.
@@ -16,11 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import process_model as model
 from numpy.typing import NDArray
-from process_corpus import CODES, NAMES, SESSIONS
+from process_corpus import CODES, NAMES, SESSIONS, session_of
+from process_judged import Unseen, kappas, shifted
 from scipy.stats import spearmanr
-from train_process import CHATBOTS, examples, kappas, left_out, session_of, shifted, together
+from tagger_turns import CHATBOTS
+from train_accurate import CORPORA, all_turns, unseen_of
 
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
@@ -37,23 +38,23 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     options = parser.parse_args()
-    data = examples(options.data, options.work)
-    unseen = together(data, options.work, "corpus")
-    found = {name: kappas(data, unseen, "corpus", at)[3] for at, name in enumerate(NAMES)}
+    turns = all_turns(options.data, options.work)
+    data = unseen_of(turns, options.work, CORPORA)
+    found = {name: kappas(data, at)[3] for at, name in enumerate(NAMES)}
     print(precision(data, found))
     print(danger(data, found))
     print(read_again())
-    print(going_along(data, options.data, together(data, options.work, "chatbot")))
+    print(going_along(unseen_of(turns, options.work, tuple(CHATBOTS)), options.data))
 
 
-def precision(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
+def precision(data: Unseen, found: dict[str, NDArray[np.bool_]]) -> str:
     """Return how often a turn with the code has it by the reading, by corpus left out, with the number of turns."""
     corpora = list(SESSIONS)
     lines = [f"| code | {' | '.join(corpora)} |", f"| --- {'| --- ' * len(corpora)}|"]
     for at, name in enumerate(NAMES):
         cells = []
         for corpus in corpora:
-            rows = found[name] & data.counts[:, at] & data.turns["corpus"].eq(corpus).to_numpy()
+            rows = found[name] & data.counts[:, at] & data.turns.table["corpus"].eq(corpus).to_numpy()
             right = float(data.truth[rows, at].mean()) if rows.any() else np.nan
             cells.append(f"{right:.2f} ({rows.sum()})" if rows.sum() >= FEWEST else "")
         if any(cells):
@@ -72,12 +73,12 @@ def read_again() -> str:
     return f"{cells[list(SESSIONS)].to_string()}\nOf {len(others)} turns without the code: {others.mean():.2f}\n"
 
 
-def danger(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
+def danger(data: Unseen, found: dict[str, NDArray[np.bool_]]) -> str:
     """Return how much danger is found by the code, and with phrases beside it, and how often where there is none."""
     at = NAMES.index("risk_own")
-    rows = data.counts[:, at] & data.turns["corpus"].isin(list(SESSIONS)).to_numpy()
-    truth, elsewhere = data.truth[:, at] & rows, data.turns["corpus"].ne("vera_mh").to_numpy()
-    sessions, lines = data.turns["session"].to_numpy(), []
+    rows = data.counts[:, at] & data.turns.table["corpus"].isin(list(SESSIONS)).to_numpy()
+    truth, elsewhere = data.truth[:, at] & rows, data.turns.table["corpus"].ne("vera_mh").to_numpy()
+    sessions, lines = data.turns.table["session"].to_numpy(), []
     for means, flagged in (("code", found["risk_own"]), ("code or phrases", found["risk_own"] | _by_phrases(data))):
         by_session = pd.DataFrame({"truth": truth, "flagged": flagged & rows})[rows].groupby(sessions[rows]).max()
         lines.append(f"Turns with `risk_own` found by {means}: {flagged[truth].mean():.3f} of {truth.sum()}")
@@ -95,21 +96,21 @@ def danger(data: model.Examples, found: dict[str, NDArray[np.bool_]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _by_phrases(data: model.Examples) -> NDArray[np.bool_]:
+def _by_phrases(data: Unseen) -> NDArray[np.bool_]:
     """Return the turns with phrases of danger, (n_turns,)."""
-    made = [session_of(rows) for _, rows in data.turns.groupby("session", sort=False)]
+    made = [session_of(rows) for _, rows in data.turns.table.groupby("session", sort=False)]
     batch = annotate(made, Matcher(builtin_lexicons()))
     return np.concatenate([danger_phrases(session) for session in batch])
 
 
-def going_along(data: model.Examples, folder: Path, scores: NDArray[np.float64]) -> str:
+def going_along(data: Unseen, folder: Path) -> str:
     """Return Spearman's correlation of going along with the judge's marks, within each chatbot, left out."""
     at, marks = NAMES.index("goes_along"), _judged(folder)
-    likely = 1 / (1 + np.exp(-shifted(data, scores, at)[0]))
+    likely = 1 / (1 + np.exp(-shifted(data, at)[0]))
     lines = []
     for name in CHATBOTS:
-        rows = left_out(data, name) & data.counts[:, at]
-        means = pd.Series(likely[rows]).groupby(data.turns["session"].to_numpy()[rows]).mean()
+        rows = data.left_out[name] & data.counts[:, at]
+        means = pd.Series(likely[rows]).groupby(data.turns.table["session"].to_numpy()[rows]).mean()
         model_name = "llama" if name.endswith("llama") else "claude"
         for mark, label in MARKS.items():
             theirs = [marks[model_name, session.split("-")[-1].split("/")[-1]][label] for session in means.index]

@@ -11,6 +11,7 @@ import pandas as pd
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import codebook_named
+from therapy_analytics.session import Session, Turn
 
 CODES = Path(__file__).parent / "process_codes"
 SESSIONS = {
@@ -122,6 +123,15 @@ def _texts(data: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 def name_of(corpus: str, session: str) -> str:
     """Return the name here of a session of a corpus of whole sessions."""
     return f"{corpus}/{session[:8] if corpus == 'mindeval' else session}"
+
+
+def session_of(rows: pd.DataFrame) -> Session:
+    """Return the turns of a session, without codes."""
+    made = (
+        Turn(index=at, first_row=at, role=row.role, speaker=row.role, text=row.text)
+        for at, row in enumerate(rows.itertuples())
+    )
+    return Session(id=str(rows["session"].iloc[0]), source_file="corpus", turns=tuple(made))
 
 
 def _recordings(data: Path) -> dict[str, str]:

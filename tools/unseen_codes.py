@@ -20,9 +20,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import tagger_first
-from tagger_blend import blend
 from tagger_judged import Findings, Judged
-from train_accurate import collected, fast_unseen
+from train_accurate import all_turns, fast_unseen, weighed
 
 from therapy_analytics.behaviours.hierarchy import n_questions
 from therapy_analytics.language.segments import turns_from_texts
@@ -40,7 +39,8 @@ def main() -> None:
     options = parser.parse_args()
     corpus = tagger_first.labelled(options.data)
     fast = fast_unseen(corpus, options.data, options.work)
-    accurate, _ = blend(fast, *collected(corpus, options.work))
+    every, _ = weighed(all_turns(options.data, options.work), options.data, options.work)
+    accurate = {code: every[code] for code in fast}
     turns = pd.concat([_about(corpus.turns), *_columns(fast, accurate, len(corpus.turns))], axis=1)
     turns = turns[turns["source"].isin(options.sources)]
     turns.assign(turn=turns.groupby(["source", "session"]).cumcount()).to_csv(options.out, index=False)

@@ -13,7 +13,8 @@ from talks import TALK, arrays, session
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import builtin_codebooks, load_accurate
-from therapy_analytics.behaviours.encoder import LOWER, PART, WIDTH, framed, model_input, parts_of
+from therapy_analytics.behaviours.accurate import TERMS
+from therapy_analytics.behaviours.encoder import PART, WIDTH, framed, lower_vectors, parts_of, upper_vectors
 from therapy_analytics.behaviours.hierarchy import parents
 from therapy_analytics.behaviours.prevalence import HELD, with_prevalence
 from therapy_analytics.behaviours.sequence import REACH
@@ -48,17 +49,40 @@ def test_a_sentence_that_is_too_long_is_cut_into_equal_parts() -> None:
 
 def test_the_vector_of_a_part_is_of_its_own_subwords_of_all_that_is_read_and_of_the_third_layer() -> None:
     encoder = load_accurate().encoder
-    ids, begins = framed(
-        "client", encoder.wordpiece.ids("How was it?"), encoder.wordpiece.ids("It was hard, very hard.")
-    )
-    own_part = model_input(ids, begins)
-    vector, lower = encoder.session.run(["vector", LOWER], own_part)
-    (whole,) = encoder.session.run(["vector"], own_part | {"own": np.ones_like(own_part["own"])})
-    own, every, third = vector.reshape(3, WIDTH)
-    np.testing.assert_allclose(third, lower[0, begins:-1].mean(axis=0), atol=1e-5)
-    assert np.abs(third - lower[0].mean(axis=0)).max() > 0.01
-    np.testing.assert_allclose(whole[0, : 2 * WIDTH], [*every, *every], atol=1e-5)
+    ids = framed("client", encoder.wordpiece.ids("It was hard, very hard."))
+    below = lower_vectors(encoder.lower, [ids])
+    own, every, third = upper_vectors(encoder.upper, below, [None]).reshape(3, WIDTH)
+    np.testing.assert_allclose(third, below[0, 2:-1].mean(axis=0), atol=1e-5)
     assert np.abs(own - every).max() > 0.01
+    read = encoder.read([session("It was hard, very hard.", roles=("client",))])
+    np.testing.assert_array_equal(read.vectors, [np.concatenate([own, every, third])])
+
+
+def test_no_bit_of_a_vector_depends_on_the_parts_beside_it() -> None:
+    encoder = load_accurate().encoder
+    texts = [f"I had {word} cups and was fine." for word in ("two", "ten", "six", "four", "five", "no", "nine", "few")]
+    ids = [framed("client", encoder.wordpiece.ids(text)) for text in texts]
+    assert len({len(one) for one in ids}) == 1
+    below = lower_vectors(encoder.lower, ids)
+    tails = [None if at % 3 == 0 else below[at - 1, 2 : 3 + at] for at in range(len(ids))]
+    above = upper_vectors(encoder.upper, below, tails)
+    for at, one in enumerate(ids):
+        alone = lower_vectors(encoder.lower, [one])
+        np.testing.assert_array_equal(below[at], alone[0])
+        np.testing.assert_array_equal(above[at], upper_vectors(encoder.upper, alone, [tails[at]])[0])
+
+
+def test_a_turn_is_read_with_the_turn_before_and_with_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_accurate().encoder
+    turns = ["How was the week?", "Hard. " * 40, "", "So it was hard for you.", "Yes, it was."]
+    read = encoder.read([session(*turns)])
+    assert read.turn_of.tolist() == [0, 1, 1, 3, 4]
+    for other, same in (("Who are you?", [3, 4]), ("How was the week?", [0, 1, 2, 3, 4])):
+        again = encoder.read([session(other, *turns[1:])])
+        for part in range(5):
+            assert np.array_equal(again.vectors[part], read.vectors[part]) == (part in same)
+    monkeypatch.setattr("therapy_analytics.behaviours.encoder.IN_MEMORY", 2)
+    np.testing.assert_array_equal(encoder.read([session(*turns)]).vectors, read.vectors)
 
 
 def test_danger_and_the_answer_to_it_are_found() -> None:
@@ -85,7 +109,7 @@ def test_scores_depend_on_the_turns_before_as_far_as_they_reach_and_on_none_afte
     def terms(low: int, high: int) -> np.ndarray:
         batch = arrays(session(*texts[low:high], roles=roles[low:high]))
         found = tagger.weighed(batch)[1][:, len(tagger.fast.names) :]
-        return found[:, :, :2].sum(axis=2)
+        return found[:, :, [TERMS.index(name) for name in ("turn", "before")]].sum(axis=2)
 
     whole = terms(0, 90)
     np.testing.assert_allclose(terms(0, 40), whole[:40], atol=1e-9)
@@ -99,7 +123,7 @@ def test_explanations_add_up_to_the_log_odds() -> None:
     codes = tagger.predict(arrays(DANGER))
     p = codes.by_name(codes.probability)["process_risk_own"]
     rows = ta.explain(DANGER, "process_risk_own", tagger=options)
-    assert set(rows["kind"]) == {"turn", "before", "session"}
+    assert set(rows["kind"]) == set(TERMS)
     sums = rows.groupby("turn")["weight"].sum()
     np.testing.assert_allclose(sums, np.log(p / (1 - p))[[1, 3]], atol=1e-6)
 
@@ -118,10 +142,9 @@ def test_roles_without_codes_and_turns_without_words_have_none() -> None:
     talk = session("Hello.", "  ", "I am an interpreter.", roles=("therapist", "client", "other"))
     tagger = load_accurate(all_codes=True)
     codes = tagger.predict(arrays(talk))
-    for at, code in enumerate(tagger.sequence.codes):
-        column = codes.probability[:, len(tagger.fast.names) + at]
-        expected = [ROLES.index(code.role) == 0, False, False]
-        assert (~np.isnan(column)).tolist() == expected
+    for at, blend in enumerate(tagger.blends[len(tagger.fast.names) :], start=len(tagger.fast.names)):
+        expected = [ROLES.index(blend.role) == 0, False, False]
+        assert (~np.isnan(codes.probability[:, at])).tolist() == expected
 
 
 @given(st.lists(st.floats(-12, 12), min_size=1, max_size=40), st.floats(0.001, 0.5))
@@ -142,16 +165,18 @@ def test_shares_of_sessions_by_hand() -> None:
     assert np.isnan(with_prevalence(np.array([np.nan]), 0.2)).all()
 
 
-@pytest.mark.parametrize("change", [{"share": 2}, {"share": "x"}, {"role": "nobody"}, {"slope": None}, {"column": 3}])
+@pytest.mark.parametrize(
+    "change", [{"share": 2}, {"share": "x"}, {"role": "nobody"}, {"lines": None}, {"column": 3}, {"head": "none"}]
+)
 def test_a_wrong_description_of_a_code_is_told(weights: Path, change: dict[str, object]) -> None:
-    about = json.loads((weights / "process.json").read_text(encoding="utf-8"))
-    about["codes"][0] |= change
-    (weights / "process.json").write_text(json.dumps(about), encoding="utf-8")
+    about = json.loads((weights / "accurate.json").read_text(encoding="utf-8"))
+    about["codes"][-1] |= change
+    (weights / "accurate.json").write_text(json.dumps(about), encoding="utf-8")
     with pytest.raises(BadDataFileError):
         load_accurate(weights)
 
 
 def test_codes_on_request_are_given_only_then() -> None:
-    model = load_accurate(all_codes=True).sequence
-    asked = [code.column for code in model.codes if code.on_request]
-    assert set(asked) == set(model.names) - set(load_accurate().sequence.names)
+    every = load_accurate(all_codes=True)
+    asked = [blend.column for blend in every.blends if blend.on_request]
+    assert set(asked) == set(every.names) - set(load_accurate().names)

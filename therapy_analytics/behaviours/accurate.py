@@ -1,15 +1,18 @@
-"""The accurate tagger: a weighted sum of the log-odds of the fast tagger and of an encoder, and a sequence model.
+"""The accurate tagger: codes from an encoder and a sequence model, weighed with the fast tagger where it has the code.
 
-The weights of each code were fitted on turns that neither had seen. The codes of the codebook ``process`` come from
-the sequence model alone, which reads the encoder's vectors of a turn and of those before it.
+The weights of each code were fitted on turns that none of them had seen. How common a code of ``process`` is differs
+between kinds of talk far more than how it sounds: its scores are shifted by how common the code seems in the very
+session (`therapy_analytics.behaviours.prevalence`).
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,17 +28,30 @@ from therapy_analytics.behaviours._weights import (
     thresholds_of,
 )
 from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.encoder import Encoder, load_encoder
+from therapy_analytics.behaviours.encoder import Encoded, Encoder, load_encoder
 from therapy_analytics.behaviours.features import featurize
-from therapy_analytics.behaviours.sequence import SequenceModel, load_sequence
+from therapy_analytics.behaviours.prevalence import with_prevalence
+from therapy_analytics.behaviours.sequence import SequenceModel, sequence_model
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
-from therapy_analytics.language.data_files import LARGEST_ENCODER, LARGEST_TEXT, json_list, json_object, parsing
-from therapy_analytics.language.wordpiece import VOCABULARY
+from therapy_analytics.language.data_files import (
+    LARGEST_ARRAYS,
+    LARGEST_ENCODER,
+    LARGEST_TEXT,
+    json_list,
+    json_object,
+    parsing,
+)
+from therapy_analytics.session import ROLES, Role
 
-FORMAT = 1
+FORMAT = 2
+WAYS = ("clean", "plain")
+"""Sessions with punctuation, and those without."""
+TERMS = ("fast", "turn", "before", "session", "bias")
+"""Terms of a code's log-odds, see `AccurateTagger.weighed`."""
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_accurate.py"
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +61,38 @@ class Blended:
     Attributes
     ----------
     column : str
-        As in the fast tagger.
+        ``mi_question``, ``process_advice``, ...
+    role : {"therapist", "client"}
+        Role of the turns that can have it.
     head : int
-        The encoder's head for the code.
+        The place of the code among the scores of the sequence model.
     lines : float64 array (2, 3)
-        Weight of the fast tagger, weight of the encoder, and intercept, in sessions with punctuation and in those
-        without.
+        Weight of the fast tagger's log-odds (0 where it has no such code), weight of the sequence model's score, and
+        intercept, in sessions with punctuation and in those without.
+    share : float
+        Share of turns that had it in training, where scores are shifted by how common it seems in the session; nan
+        where they are not.
     group : str or None
         Its parent, whose probability bounds its own.
     thresholds : mapping of str to float
         For each aim: a turn has the code when its probability is at least this.
+    on_request : bool
+        Whether it is given only where all codes are asked for.
     """
 
     column: str
+    role: Role
     head: int
-    lines: NDArray[np.float64]
+    lines: _Floats
+    share: float
     group: str | None
     thresholds: Mapping[str, float]
+    on_request: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccurateTagger:
-    """The fast tagger with an encoder beside it.
+    """An encoder and a sequence model, with the fast tagger beside them.
 
     Attributes
     ----------
@@ -75,13 +101,13 @@ class AccurateTagger:
     sha256 : str
         Hash of all files, including those of the fast tagger.
     fast : Tagger
-        The fast tagger, with the codes that are given.
+        The fast tagger, with its codes that are given.
     encoder : Encoder
-        The encoder.
-    blends : tuple of Blended
-        One for each code of the fast tagger, in its order.
+        Gives vectors of the parts of turns.
     sequence : SequenceModel
-        Gives the codes that need what was said before.
+        Gives scores, from the vectors of a turn and of those before it.
+    blends : tuple of Blended
+        One for each code that is given: those of the fast tagger in its order, then the others.
     """
 
     name: str
@@ -89,19 +115,18 @@ class AccurateTagger:
     sha256: str
     fast: Tagger
     encoder: Encoder = field(repr=False)
-    blends: tuple[Blended, ...] = field(repr=False)
     sequence: SequenceModel = field(repr=False)
+    blends: tuple[Blended, ...] = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns of the codes: those of the fast tagger, then those of the sequence model."""
-        return (*self.fast.names, *self.sequence.names)
+        """Columns of the codes."""
+        return tuple(blend.column for blend in self.blends)
 
     @property
-    def thresholds(self) -> NDArray[np.float64]:
+    def thresholds(self) -> _Floats:
         """The threshold of each code for the aim, float64 (n_codes,)."""
-        blended = [blend.thresholds[self.fast.aim] for blend in self.blends]
-        return np.array([*blended, *self.sequence.thresholds(self.fast.aim)], dtype=np.float64)
+        return np.array([blend.thresholds[self.fast.aim] for blend in self.blends], dtype=np.float64)
 
     def predict(self, batch: Batch) -> Codes:
         """Predict the codes of all turns of a batch.
@@ -115,11 +140,11 @@ class AccurateTagger:
         -------
         Codes
             The codes of a session do not depend on the other sessions. Turns without words have the probabilities
-            of the fast tagger.
+            of the fast tagger, and none of the codes that it has not.
         """
         return self.weighed(batch, with_terms=False)[0]
 
-    def weighed(self, batch: Batch, *, with_terms: bool = True) -> tuple[Codes, NDArray[np.float64]]:
+    def weighed(self, batch: Batch, *, with_terms: bool = True) -> tuple[Codes, _Floats]:
         """Predict the codes of all turns of a batch, and return the terms of their log-odds.
 
         Parameters
@@ -127,35 +152,58 @@ class AccurateTagger:
         batch : Batch
             Annotated sessions.
         with_terms : bool, optional
-            Whether the terms of the sequence model's codes are wanted, which take as long as the codes.
+            Whether what turns say is told apart from what the turns before them add, which takes as long
+            as the codes; without it all stands in the first of the two.
 
         Returns
         -------
         codes : Codes
             As `predict` returns them.
-        terms : float64 array (n_turns, n_codes, 3)
-            Terms of the fast tagger, of the encoder and of the intercept; for codes of the sequence model see
-            `SequenceModel.terms`. Nan where a turn has no words, or its role cannot have the code.
+        terms : float64 array (n_turns, n_codes, 5)
+            `TERMS`: what the fast tagger says; what the line or the sequence model makes of the turn, which the
+            encoder has read with the end of the one before; what all turns before it add to that; what is added for how
+            common the code seems in the session; and the intercept. Nan where a
+            turn has no words, or its role cannot have the code.
         """
+        roles, starts = batch.turns.roles, batch.starts.tolist()
         features = featurize(batch.turns, batch.starts)
-        fast = self.fast.probabilities(features, batch.turns.roles)
-        encoded = self.encoder.read(batch.sessions)
-        read = encoded.scores[:, [blend.head for blend in self.blends]]
         plain = features.hand[:, [HAND.index("plain")]].toarray()[:, 0].astype(np.int64)
+        fast = self.fast.probabilities(features, roles)
+        n_others = len(self.blends) - fast.shape[1]
+        odds = np.hstack([np.log(fast / (1.0 - fast)), np.zeros((len(roles), n_others))])
+        encoded = self.encoder.read(batch.sessions)
+        score = self._scores(encoded, starts, roles)
+        alone = self._scores(encoded, range(len(roles) + 1), roles) if with_terms else score
+        session = self._shifted(score, starts, roles) - score
         lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
-        of_turn = lines[:, plain].swapaxes(0, 1)
-        shares = of_turn * np.stack([np.log(fast / (1.0 - fast)), read, np.ones_like(fast)], axis=2)
-        shares[np.isnan(shares).any(axis=2)] = np.nan
-        score = np.clip(shares.sum(axis=2), -STEEPEST, STEEPEST)
-        probability = np.where(np.isnan(score), fast, 1.0 / (1.0 + np.exp(-score)))
+        of_fast, of_score, bias = lines[:, plain].transpose(2, 1, 0)
+        terms = np.stack(
+            [of_fast * odds, of_score * alone, of_score * (score - alone), of_score * session, bias], axis=2
+        )
+        others = roles[:, None] != np.array([ROLES.index(blend.role) for blend in self.blends])
+        terms[others | np.isnan(terms).any(axis=2)] = np.nan
+        probability = 1.0 / (1.0 + np.exp(-np.clip(terms.sum(axis=2), -STEEPEST, STEEPEST)))
+        wordless = np.isnan(probability[:, : fast.shape[1]])
+        probability[:, : fast.shape[1]][wordless] = fast[wordless]
         for column, blend in enumerate(self.blends):
             if blend.group in self.names:
                 group = probability[:, self.names.index(blend.group)]
                 probability[:, column] = np.minimum(probability[:, column], group)
-        given = (encoded, batch.starts.tolist(), batch.turns.roles)
-        probability = np.hstack([probability, self.sequence.probabilities(*given)])
-        codes = decided(self.names, probability, self.thresholds, batch.turns)
-        return codes, np.hstack([shares, self.sequence.terms(*given)]) if with_terms else shares
+        return decided(self.names, probability, self.thresholds, batch.turns), terms
+
+    def _scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> _Floats:
+        """Return the score of each code in each turn, float64 (n_turns, n_codes)."""
+        return self.sequence.scores(encoded, starts, roles)[:, [blend.head for blend in self.blends]]
+
+    def _shifted(self, scores: _Floats, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> _Floats:
+        """Return scores shifted by how common each code seems in each session."""
+        found = scores.copy()
+        for first, stop in pairwise(starts):
+            for column, blend in enumerate(self.blends):
+                if not isnan(blend.share):
+                    own = first + np.flatnonzero(roles[first:stop] == ROLES.index(blend.role))
+                    found[own, column] = with_prevalence(scores[own, column], blend.share)
+        return found
 
 
 def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:
@@ -164,7 +212,8 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
     Parameters
     ----------
     folder : Path, optional
-        A folder of other weights: those of a fast tagger, ``encoder.onnx`` and ``accurate.json``.
+        A folder of other weights: those of a fast tagger, ``encoder_lower.onnx``, ``encoder_upper.onnx``,
+        ``sequence.npz`` and ``accurate.json``.
     aim : {"balanced", "precision", "recall", "rate"}, optional
         Aim of the decisions, see ``docs/tagger.md``.
     all_codes : bool, optional
@@ -179,53 +228,87 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
     """
     fast = load_tagger(folder, aim=aim, all_codes=all_codes)
     model = _load(WEIGHTS) if folder is None else _load.__wrapped__(Path(folder))
-    missing = [name for name in fast.names if name not in model.blends]
+    about = model.about
+    missing = [name for name in fast.names if name not in about.blends]
     if missing:
         path = (folder or WEIGHTS) / "accurate.json"
         raise BadDataFileError(str(path), f"the code {missing[0]!r} of the fast tagger is missing", _REMEDY)
     digest = model.digest.copy()
-    sequence = load_sequence() if folder is None else load_sequence.__wrapped__(Path(folder))
-    sequence = sequence.with_requested(all_codes)
-    digest.update((fast.sha256 + sequence.sha256).encode())
-    blends = tuple(model.blends[name] for name in fast.names)
-    return AccurateTagger(model.name, model.version, digest.hexdigest(), fast, model.encoder, blends, sequence)
+    digest.update(fast.sha256.encode())
+    blends = tuple(about.blends[name] for name in (*fast.names, *about.others(all_codes=all_codes)))
+    return AccurateTagger(about.name, about.version, digest.hexdigest(), fast, model.encoder, model.sequence, blends)
+
+
+def accurate_names(*, all_codes: bool) -> tuple[str, ...]:
+    """Return the columns of the codes that the accurate tagger of the package gives, without loading it.
+
+    Raises
+    ------
+    BadDataFileError
+        Its files are missing or broken.
+    """
+    others = _load_about(WEIGHTS, hashlib.sha256()).others(all_codes=all_codes)
+    return (*load_tagger(all_codes=all_codes).names, *others)
+
+
+class _About(NamedTuple):
+    """What ``accurate.json`` says; of the heads so many have lines over the encoder's vectors, the first ones."""
+
+    name: str
+    version: str
+    lines: int
+    heads: tuple[str, ...]
+    blends: Mapping[str, Blended]
+
+    def others(self, *, all_codes: bool) -> list[str]:
+        """Return the columns of the codes that the fast tagger has not."""
+        of_sequence = (blend for blend in self.blends.values() if not blend.lines[:, 0].any())
+        return [blend.column for blend in of_sequence if all_codes or not blend.on_request]
 
 
 class _Model(NamedTuple):
     """The files of the accurate tagger beside those of the fast one."""
 
-    name: str
-    version: str
+    about: _About
     digest: Any
     encoder: Encoder
-    blends: Mapping[str, Blended]
+    sequence: SequenceModel
 
 
 @functools.cache
 def _load(folder: Path) -> _Model:
-    path = folder / "accurate.json"
     digest = hashlib.sha256()
-    onnx = folder / "encoder.onnx"
-    files = {path: LARGEST_TEXT, onnx: LARGEST_ENCODER, VOCABULARY: LARGEST_TEXT}
-    raw = [read_file(file, digest, most=most) for file, most in files.items()]
+    about = _load_about(folder, digest)
+    packed = folder / "sequence.npz"
+    arrays = read_file(packed, digest, most=LARGEST_ARRAYS)
+    n_codes = len(about.heads) - about.lines
+    sequence = sequence_model(arrays, packed, n_lines=about.lines, n_codes=n_codes, remedy=_REMEDY)
+    encoder = load_encoder(folder, functools.partial(read_file, digest=digest, most=LARGEST_ENCODER))
+    return _Model(about, digest, encoder, sequence)
+
+
+def _load_about(folder: Path, digest: Any) -> _About:
+    path = folder / "accurate.json"
+    raw = read_file(path, digest, most=LARGEST_TEXT)
     with parsing(path, "the description of a tagger", _REMEDY):
-        model = json_object(raw[0])
+        model = json_object(raw)
         check_format(model, FORMAT, path, _REMEDY)
-        heads = json_list(model, "heads")
-        blends = {blend.column: blend for blend in (_blend(entry, heads) for entry in json_list(model, "codes", dict))}
-        name, version = short_text(model, "name"), short_text(model, "version")
-    return _Model(name, version, digest, load_encoder(raw[1], raw[2], onnx, n_heads=len(heads)), blends)
+        lines = json_list(model, "heads_of_encoder")
+        heads = (*lines, *json_list(model, "heads_of_sequence"))
+        blends = [_blend(entry, heads) for entry in json_list(model, "codes", dict)]
+        if len({blend.column for blend in blends}) < len(blends):
+            raise ValueError
+        by_column = {blend.column: blend for blend in blends}
+        return _About(short_text(model, "name"), short_text(model, "version"), len(lines), heads, by_column)
 
 
-def _blend(entry: dict[str, Any], heads: list[str]) -> Blended:
-    lines = np.array([entry["lines"][way] for way in ("clean", "plain")], dtype=np.float64)
-    group = entry["group"]
+def _blend(entry: dict[str, Any], heads: Sequence[str]) -> Blended:
+    lines = np.array([entry["lines"][way] for way in WAYS], dtype=np.float64)
+    role, group, on_request = entry["role"], entry["group"], entry["on_request"]
+    share = nan if entry["share"] is None else float(entry["share"])
     if lines.shape != (2, 3) or not np.isfinite(lines).all() or not isinstance(group, str | None):
         raise ValueError
-    return Blended(
-        short_text(entry, "column"),
-        heads.index(entry["head"]),
-        lines,
-        group,
-        thresholds_of(entry),
-    )
+    if role not in ROLES or not isinstance(on_request, bool) or not (isnan(share) or 0 < share < 1):
+        raise ValueError
+    head = heads.index(entry["head"])
+    return Blended(short_text(entry, "column"), role, head, lines, share, group, thresholds_of(entry), on_request)

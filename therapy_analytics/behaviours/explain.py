@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.accurate import AccurateTagger
+from therapy_analytics.behaviours.accurate import TERMS, AccurateTagger
 from therapy_analytics.behaviours.choice import TaggerOptions, load_coder
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import featurize, gram_cells, grams_of, types_of
@@ -33,10 +33,6 @@ N_WORDS = 8
 N_CONTEXT = 4
 """Other terms that get rows of their own: neighbouring turns, hand-crafted features, scores of the first layer."""
 KINDS = ("word", "before", "after", "form", "code", "rest", "bias")
-SHARES = ("fast", "encoder", "bias")
-"""Terms of the accurate tagger's log-odds."""
-SEQUENCE_SHARES = ("turn", "before", "session")
-"""Terms of the log-odds of codes that the sequence model gives."""
 COLUMNS = ("session_id", "turn", "code", "head", "kind", "name", "start", "end", "weight")
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
@@ -80,10 +76,10 @@ def explain(
             ``word``: a word of the turn, with its share of the n-grams that it is part of; ``before``, ``after``: all
             words of the turn before or after; ``form``: a feature of `therapy_analytics.behaviours.cues`; ``code``:
             the score of a head of the first layer; ``rest``: the sum of all other terms; ``bias``: the intercept.
-            With the accurate tagger these explain the score of the fast tagger within it. Three more rows, with the
-            head ``blend``, add up to the code's own log-odds: ``fast``, ``encoder`` (which cannot be taken apart)
-            and ``bias``. Codes of ``process`` have three rows alone, with the head ``sequence``: ``turn`` (the turn by
-            itself), ``before`` (what the turns before it add), ``session`` (how common the code seems there).
+            With the accurate tagger these explain the score of the fast tagger within it, where it has the code. Five
+            more rows, with the head ``blend``, add up to the code's own log-odds: ``fast``; ``turn`` and ``before``
+            (what the sequence model makes of the turn by itself, and what the turns before it add; neither can be
+            taken apart); ``session`` (how common the code seems there); and ``bias``.
         ``name``
             Feature or head; for words only with `quotes`.
         ``start``, ``end``
@@ -155,7 +151,7 @@ def evidence(
         The sessions.
     wanted : bool array (n_turns, n_codes)
         Codes of turns that are explained.
-    shares : (tuple of str, float64 array (n_turns, n_codes, 3)), optional
+    shares : (tuple of str, float64 array (n_turns, n_codes, 5)), optional
         Codes of the accurate tagger, and terms of their log-odds, see `AccurateTagger.weighed`.
     limits : (int, int), optional
         Words, and other terms, that get rows of their own.
@@ -178,9 +174,8 @@ def evidence(
                     name = turns[turn].text[start:end] if quotes and term.word is not None else term.name
                     rows.append((*about, head, term.kind, name, start, end, term.weight))
             if shares is not None and not np.isnan(shares[1][turn, number, 0]):
-                head, kinds = ("blend", SHARES) if own else ("sequence", SEQUENCE_SHARES)
-                each = zip(kinds, shares[1][turn, number].tolist(), strict=True)
-                rows += [(*about, head, kind, "", None, None, weight) for kind, weight in each]
+                each = zip(TERMS, shares[1][turn, number].tolist(), strict=True)
+                rows += [(*about, "blend", kind, "", None, None, weight) for kind, weight in each]
     columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(COLUMNS, ())
     types = {"turn": "int64", "start": "Int64", "end": "Int64", "weight": "float64"}
     series = {name: pd.Series(list(values), dtype=types.get(name, "object")) for name, values in columns.items()}

@@ -17,11 +17,11 @@ from therapy_analytics.behaviours import _llm_prompt as prompt
 from therapy_analytics.behaviours._llm_cache import AnswerCache, default_folder
 from therapy_analytics.behaviours._llm_client import Client, Endpoint, FaultError, NotAcceptedError, parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import AGAIN, Answer, Question, read_answer
+from therapy_analytics.behaviours.accurate import accurate_names
 from therapy_analytics.behaviours.choice import TaggerOptions, chosen_codebooks
 from therapy_analytics.behaviours.codebook import Code, Codebook, codebooks_with
 from therapy_analytics.behaviours.hierarchy import n_questions, parents, without_contradictions
-from therapy_analytics.behaviours.sequence import load_sequence
-from therapy_analytics.behaviours.tagger import Codes, load_tagger
+from therapy_analytics.behaviours.tagger import Codes
 from therapy_analytics.errors import BadOptionError, CoderServerError
 from therapy_analytics.language import Batch
 from therapy_analytics.session import ROLES, Role
@@ -207,13 +207,8 @@ def llm_coder(options: TaggerOptions) -> LLMCoder:
     endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
     folder = options.cache or default_folder()
     # By default the codes of the tagger, so that the tables have the same columns
-    books = chosen_codebooks(options) or codebooks_with(_names(all_codes=options.all_codes))
+    books = chosen_codebooks(options) or codebooks_with(accurate_names(all_codes=options.all_codes))
     return LLMCoder(options.model, endpoint, options.parallel, options.timeout_s, folder, books)
-
-
-def _names(*, all_codes: bool) -> tuple[str, ...]:
-    """Return the columns of the codes that the package's taggers give."""
-    return (*load_tagger(all_codes=all_codes).names, *load_sequence().with_requested(all_codes).names)
 
 
 def _counts(answers: Sequence[Answer | None], n_asked: int) -> dict[str, int]:

@@ -7,22 +7,21 @@ the corpora of the tagger.
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 from therapy_analytics.behaviours._weights import WEIGHTS
-from therapy_analytics.behaviours.encoder import inference_session
+from therapy_analytics.behaviours.encoder import load_lower
 from therapy_analytics.language.wordpiece import VOCABULARY, WordPiece
 
 
 @functools.cache
 def lower_layers() -> tuple[Any, WordPiece]:
-    """Return the encoder of the package, for its output `encoder.LOWER`, and its tokeniser.
+    """Return the lower half of the package's encoder, for `encoder.lower_vectors`, and its tokeniser.
 
     Raises
     ------
     BadDataFileError
         The encoder is broken, or this machine cannot run it.
     """
-    path = WEIGHTS / "encoder.onnx"
-    session = inference_session(path.read_bytes(), path)
-    return session, WordPiece(VOCABULARY.read_text(encoding="utf-8").split("\n"))
+    return load_lower(WEIGHTS, Path.read_bytes), WordPiece(VOCABULARY.read_text(encoding="utf-8").split("\n"))

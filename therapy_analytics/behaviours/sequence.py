@@ -1,22 +1,17 @@
-"""The sequence model: codes that need what was said before, from the encoder's vectors of a session's turns.
+"""Scores of codes from the encoder's vectors of a session's turns.
 
-Each turn is cut into parts of a few sentences (`therapy_analytics.behaviours.encoder`), and each part has a vector. A
-small transformer lets each part attend to the parts of its own turn and of the eight turns before it, never to later
-turns, and gives a score for each code; the score of a turn is the logarithm of the sum of the exponentials of its
-parts' scores. So a long turn has a code if any of its parts has it.
-
-How common a code is differs between kinds of talk far more than how it sounds. So the scores of a session are shifted
-by how common the code seems in that very session (`therapy_analytics.behaviours.prevalence`).
+Each turn is cut into parts of a few sentences (`therapy_analytics.behaviours.encoder`), and each part has a vector.
+Codes that a turn and the end of the one before tell have a line over that vector. Codes that need more of what was said
+before are told by the sequence model, a small transformer that lets each part attend to the parts of its own turn and
+of the eight turns before it, never to later turns. The score of a turn is the logarithm of the sum of the exponentials
+of its parts' scores: a long turn has a code if any of its parts has it.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -24,31 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from therapy_analytics.behaviours._weights import WEIGHTS, check_format, read_file, short_text, thresholds_of
-from therapy_analytics.behaviours.codebook import builtin_codebooks
 from therapy_analytics.behaviours.encoder import WIDTH as ENCODER_WIDTH
 from therapy_analytics.behaviours.encoder import Encoded
-from therapy_analytics.behaviours.hierarchy import parents
-from therapy_analytics.behaviours.prevalence import with_prevalence
-from therapy_analytics.language.data_files import (
-    LARGEST_ARRAYS,
-    LARGEST_TEXT,
-    Wanted,
-    json_list,
-    json_object,
-    parsing,
-    read_arrays,
-)
-from therapy_analytics.session import ROLES, Role
+from therapy_analytics.language.data_files import Wanted, read_arrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-FORMAT = 1
 WIDTH, N_HEADS, N_LAYERS = 128, 4, 2
 """Dimensions of the model's own vectors, attention heads of a layer, and layers."""
 REACH = 9
 """How many turns a part attends to in each layer, its own among them."""
-PLACES = 12
+PLACES = 8
 """Numbers beside the vector of a part: where in its turn it stands, and how much it repeats, see `beside`."""
 VECTOR = 3 * ENCODER_WIDTH
 """Dimensions of a part's vector, see `therapy_analytics.behaviours.encoder.Encoded`."""
@@ -56,162 +37,65 @@ DECIMALS = 8
 """Digits to which scores are rounded: matrix products differ in their last digits with the number of threads."""
 TURNS_AT_ONCE, PARTS_AT_ONCE = 64, 256
 """Turns that are scored, and parts that are compared with all others, at a time."""
-_REMEDY = "Install the package again, or rebuild the weights with tools/train_process.py"
 _LARGEST = 20.0
 """A part's score is clipped at this value, so that no exponential overflows."""
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceCode:
-    """How a code is decided.
-
-    Attributes
-    ----------
-    column : str
-        ``process_advice``, ...
-    role : {"therapist", "client"}
-        Role of the turns that can have it.
-    slope, intercept : float
-        Turn a score into calibrated log-odds.
-    share : float
-        Share of turns that had it in training, where scores are shifted by how common it seems in the session; nan
-        where they are not.
-    thresholds : mapping of str to float
-        For each aim: a turn has the code when its probability is at least this.
-    on_request : bool
-        Whether it is given only where all codes are asked for.
-    """
-
-    column: str
-    role: Role
-    slope: float
-    intercept: float
-    share: float
-    thresholds: Mapping[str, float]
-    on_request: bool
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SequenceModel:
-    """A trained sequence model.
+    """A trained sequence model, and the lines over the encoder's vectors.
 
     Attributes
     ----------
-    sha256 : str
-        Hash of its two files together.
-    codes : tuple of SequenceCode
-        The codes that are given.
-    columns : int64 array (n_codes,)
-        Place of each code among the model's scores.
+    n_lines, n_codes : int
+        How many scores the lines give, and how many the sequence model.
     arrays : mapping of str to float64 array
         The weights, see `_shapes`.
     """
 
-    sha256: str
-    codes: tuple[SequenceCode, ...]
-    columns: Ints = field(repr=False)
+    n_lines: int
+    n_codes: int
     arrays: Mapping[str, Floats] = field(repr=False)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Columns of the codes."""
-        return tuple(code.column for code in self.codes)
+    def scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
+        """Return the score of each code in each turn, float64 (n_turns, n_lines + n_codes): those of the lines first.
 
-    def with_requested(self, all_codes: bool) -> SequenceModel:
-        """Return the model with the codes that are given on request, or without them."""
-        kept = [at for at, code in enumerate(self.codes) if all_codes or not code.on_request]
-        return replace(self, codes=tuple(self.codes[at] for at in kept), columns=self.columns[kept])
-
-    def thresholds(self, aim: str) -> Floats:
-        """Return the threshold of each code for an aim, float64 (n_codes,)."""
-        return np.array([code.thresholds[aim] for code in self.codes])
-
-    def terms(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
-        """Return the terms of the log-odds of each code in each turn, float64 (n_turns, n_codes, 3).
+        Nan for turns without words.
 
         Parameters
         ----------
         encoded : Encoded
             Vectors of the parts of all turns.
         starts : sequence of int
-            First turn of each session, and the number of turns.
+            First turn of each session, and the number of turns. What a turn gets depends on its own session only.
         roles : int array (n_turns,)
             Roles, as positions in `therapy_analytics.session.ROLES`.
-
-        Returns
-        -------
-        float64 array (n_turns, n_codes, 3)
-            What the turn says by itself, what the turns before it add, and what is added for how common the code seems
-            in the session; nan for turns without words, and where the turn's role cannot have the code.
         """
-        alone = self._scores(encoded, range(len(roles) + 1), roles)
-        found = self._scores(encoded, starts, roles)
-        terms = np.stack([alone, found - alone, self._shifted(found, starts, roles) - found], axis=2)
-        slopes, intercepts = self._lines()
-        terms *= slopes[:, None]
-        terms[:, :, 0] += intercepts
-        terms[self._others(roles)] = np.nan
-        return terms
-
-    def probabilities(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
-        """Return the probability of each code in each turn, float64 (n_turns, n_codes), see `terms`.
-
-        Nan for turns without words, and where the turn's role cannot have the code. A sub-code is not likelier than
-        its parent. What a turn gets depends on its own session only.
-        """
-        slopes, intercepts = self._lines()
-        odds = self._shifted(self._scores(encoded, starts, roles), starts, roles) * slopes + intercepts
-        found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_LARGEST, _LARGEST)))
-        found[self._others(roles)] = np.nan
-        for kind, parent in parents(builtin_codebooks()).items():
-            if {kind, parent} <= set(self.names):
-                column = self.names.index(kind)
-                found[:, column] = np.minimum(found[:, column], found[:, self.names.index(parent)])
-        return found
-
-    def _lines(self) -> tuple[Floats, Floats]:
-        return np.array([code.slope for code in self.codes]), np.array([code.intercept for code in self.codes])
-
-    def _others(self, roles: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-        """Return where a turn's role cannot have a code, bool (n_turns, n_codes)."""
-        others: NDArray[np.bool_] = roles[:, None] != np.array([ROLES.index(code.role) for code in self.codes])
-        return others
-
-    def _scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
-        """Return the score of each code in each turn, float64 (n_turns, n_codes); nan for turns without words."""
-        scores = np.full((len(roles), len(self.codes)), np.nan)
+        scores = np.full((len(roles), self.n_lines + self.n_codes), np.nan)
         for first, stop in pairwise(starts):
             low, high = np.searchsorted(encoded.turn_of, [first, stop])
             self._score(scores, encoded.vectors[low:high].astype(np.float64), encoded.turn_of[low:high], roles)
         return scores
 
-    def _shifted(self, scores: Floats, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> Floats:
-        """Return scores shifted by how common each code seems in each session."""
-        found = scores.copy()
-        for first, stop in pairwise(starts):
-            for column, code in enumerate(self.codes):
-                own = first + np.flatnonzero(roles[first:stop] == ROLES.index(code.role))
-                found[own, column] = with_prevalence(scores[own, column], code.share)
-        return found
-
     def _score(self, scores: Floats, vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> None:
         """Fill in the scores of a session's turns, from the vectors of its parts (n_parts, VECTOR)."""
         if not len(turn_of):
             return
-        numbers = beside(vectors - self.arrays["centre"], turn_of, roles[turn_of])
+        numbers = beside(vectors[:, -ENCODER_WIDTH:] - self.arrays["centre"], turn_of, roles[turn_of])
         for begin in range(turn_of[0], turn_of[-1] + 1, TURNS_AT_ONCE):
             # A turn's score depends on no turn further back than the layers reach
             seen = begin - N_LAYERS * (REACH - 1)
             low, high = np.searchsorted(turn_of, [seen, begin + TURNS_AT_ONCE])
             some = turn_of[low:high]
             parts = self._parts(vectors[low:high], numbers[low:high], some, roles[some])
-            powers = np.exp(np.minimum(parts[:, self.columns], _LARGEST))
+            powers = np.exp(np.minimum(parts, _LARGEST))
             for turn in np.unique(some[some >= begin]):
                 scores[turn] = np.round(np.log(powers[some == turn].sum(axis=0)), DECIMALS)
 
     def _parts(self, vectors: Floats, numbers: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
-        """Return the scores of parts that follow each other in a session, float64 (n_parts, n_scores)."""
+        """Return the scores of parts that follow each other in a session, float64 (n_parts, n_lines + n_codes)."""
         arrays = self.arrays
+        lines = _normed(vectors, arrays["line.norm"]) @ arrays["line.weight"] + arrays["line.bias"]
         upper, lower = vectors[:, : 2 * ENCODER_WIDTH], vectors[:, 2 * ENCODER_WIDTH :]
         read = np.hstack([_normed(upper, arrays["upper.norm"]), _normed(lower, arrays["lower.norm"])])
         found = read @ arrays["in.weight"] + arrays["in.bias"] + arrays["role"][roles]
@@ -223,8 +107,7 @@ class SequenceModel:
             inner = _normed(found, arrays[f"{layer}.norm2"]) @ arrays[f"{layer}.up.weight"] + arrays[f"{layer}.up.bias"]
             found = found + _gelu(inner) @ arrays[f"{layer}.down.weight"] + arrays[f"{layer}.down.bias"]
         scores = _normed(found, arrays["out.norm"]) @ arrays["out.weight"] + arrays["out.bias"]
-        result: Floats = scores + read @ arrays["skip.weight"] + arrays["skip.bias"]
-        return result
+        return np.hstack([lines, scores + read @ arrays["skip.weight"] + arrays["skip.bias"]])
 
     def _attended(self, given: Floats, layer: int, distance: Ints, seen: NDArray[np.bool_]) -> Floats:
         """Return what each part gathers from the parts that it attends to, float64 (n_parts, WIDTH)."""
@@ -240,45 +123,25 @@ class SequenceModel:
         return result
 
 
-@functools.cache
-def load_sequence(folder: Path = WEIGHTS) -> SequenceModel:
-    """Load the sequence model of a folder: ``process.json`` and ``process.npz``.
+def sequence_model(packed: bytes, path: Path, *, n_lines: int, n_codes: int, remedy: str) -> SequenceModel:
+    """Return a sequence model from the contents of ``sequence.npz``.
 
     Raises
     ------
     BadDataFileError
-        A file is missing, broken or too large, or they do not fit each other or this version.
+        The file is broken, or its arrays have other shapes.
     """
-    digest = hashlib.sha256()
-    about, packed = folder / "process.json", folder / "process.npz"
-    raw = read_file(about, digest, most=LARGEST_TEXT)
-    with parsing(about, "the description of a sequence model", _REMEDY):
-        model = json_object(raw)
-        check_format(model, FORMAT, about, _REMEDY)
-        codes = tuple(_coded(entry) for entry in json_list(model, "codes", dict))
-        if len({code.column for code in codes}) < len(codes) or not codes:
-            raise ValueError
-    wanted = {name: Wanted(shape) for name, shape in _shapes(len(codes)).items()}
-    data = read_file(packed, digest, most=LARGEST_ARRAYS)
-    arrays = read_arrays(packed, data, wanted, what="an archive of weights", remedy=_REMEDY)
-    return SequenceModel(digest.hexdigest(), codes, np.arange(len(codes)), arrays)
+    wanted = {name: Wanted(shape) for name, shape in _shapes(n_lines, n_codes).items()}
+    arrays = read_arrays(path, packed, wanted, what="an archive of weights", remedy=remedy)
+    return SequenceModel(n_lines, n_codes, arrays)
 
 
-def _coded(entry: dict[str, Any]) -> SequenceCode:
-    role, on_request = entry["role"], entry["on_request"]
-    slope, intercept = float(entry["slope"]), float(entry["intercept"])
-    if role not in ROLES or not isinstance(on_request, bool) or not np.isfinite([slope, intercept]).all():
-        raise ValueError
-    share = nan if entry["share"] is None else float(entry["share"])
-    if not (isnan(share) or 0 < share < 1):
-        raise ValueError
-    return SequenceCode(short_text(entry, "column"), role, slope, intercept, share, thresholds_of(entry), on_request)
-
-
-def _shapes(n_codes: int) -> dict[str, tuple[int, ...]]:
+def _shapes(n_lines: int, n_codes: int) -> dict[str, tuple[int, ...]]:
     """Return the shape of each array of weights; matrices are applied from the right."""
     shapes: dict[str, tuple[int, ...]] = {
-        "centre": (VECTOR,),
+        "centre": (ENCODER_WIDTH,),
+        "line.norm": (2, VECTOR),
+        **_linear("line", VECTOR, n_lines),
         "upper.norm": (2, 2 * ENCODER_WIDTH),
         "lower.norm": (2, ENCODER_WIDTH),
         "role": (3, WIDTH),
@@ -325,13 +188,13 @@ def beside(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> F
 
     Where in its turn the part stands: whether it is the first; whether it is the last; how many parts precede it, up to
     six, divided by six; half the logarithm of the number of the turn's parts. Then how much it repeats, as the largest
-    cosine by the last layer, and once more by the third: to all earlier turns of the same role; to those among the four
-    turns before; to the turn before, if of another role; to earlier ones of other roles. 0 where there is none.
+    cosine: to all earlier turns of the same role; to those among the four turns before; to the turn before, if of
+    another role; to earlier ones of other roles. 0 where there is none.
 
     Parameters
     ----------
-    vectors : float64 array (n_parts, VECTOR)
-        Vectors of a session's parts, less their mean in training.
+    vectors : float64 array (n_parts, ENCODER_WIDTH)
+        Means of the encoder's third layer over a session's parts, less their mean in training.
     turn_of : int64 array (n_parts,)
         Turn of each part.
     roles : int array (n_parts,)
@@ -341,18 +204,17 @@ def beside(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> F
 
 
 def _repeated(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
-    found = np.zeros((len(vectors), 8))
-    for at, some in enumerate((vectors[:, :ENCODER_WIDTH], vectors[:, -ENCODER_WIDTH:])):
-        unit = some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-6)
-        for low in range(0, len(unit), PARTS_AT_ONCE):
-            rows = slice(low, low + PARTS_AT_ONCE)
-            cosine = unit[rows] @ unit.T
-            distance = turn_of[rows, None] - turn_of[None, :]
-            same = roles[rows, None] == roles[None, :]
-            earlier = distance > 0
-            kinds = (same, same & (distance <= 4), ~same & (distance <= 1), ~same & (distance > 1))
-            for kind, chosen in enumerate(kinds):
-                there = earlier & chosen
-                largest = np.where(there, cosine, -1.0).max(axis=1)
-                found[rows, 4 * at + kind] = np.where(there.any(axis=1), largest, 0.0)
+    found = np.zeros((len(vectors), 4))
+    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+    for low in range(0, len(unit), PARTS_AT_ONCE):
+        rows = slice(low, low + PARTS_AT_ONCE)
+        cosine = unit[rows] @ unit.T
+        distance = turn_of[rows, None] - turn_of[None, :]
+        same = roles[rows, None] == roles[None, :]
+        earlier = distance > 0
+        kinds = (same, same & (distance <= 4), ~same & (distance <= 1), ~same & (distance > 1))
+        for kind, chosen in enumerate(kinds):
+            there = earlier & chosen
+            largest = np.where(there, cosine, -1.0).max(axis=1)
+            found[rows, kind] = np.where(there.any(axis=1), largest, 0.0)
     return found

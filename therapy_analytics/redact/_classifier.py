@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import LOWER, WIDTH, framed, model_input
+from therapy_analytics.behaviours.encoder import BEFORE, SEP, WIDTH, framed, lower_vectors
 from therapy_analytics.behaviours.lower_layers import lower_layers
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.data_files import Wanted, json_list, json_object, parsing, read_arrays
@@ -304,8 +304,8 @@ class _Vectors:
         context = self._wordpiece.ids(before)
         for start in range(0, len(subwords), AT_ONCE):
             some, own = subwords[start : start + AT_ONCE], word_of[start : start + AT_ONCE]
-            ids, begins = framed(turn.role, context, some)
-            vectors = self._encoder.run([LOWER], model_input(ids, begins))[0][0, begins:-1]
+            ids = framed(turn.role, [*context[-BEFORE:], SEP, *some])
+            vectors = lower_vectors(self._encoder, [ids])[0, -1 - len(some) : -1]
             np.add.at(found, own[own >= 0], vectors[own >= 0])
             context = some
         counts = np.bincount(word_of[word_of >= 0], minlength=len(words))

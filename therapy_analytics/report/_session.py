@@ -22,7 +22,7 @@ EVIDENCE = ("turn", "code", "kind", "name", "start", "end", "weight")
 WORD = "word"
 MOST_WORDS, MOST_OTHERS = 5, 3
 """So many words, and so many other reasons, of each code of a turn: those that weigh most."""
-OTHERS = ("form", "code", "before", "after", "fast", "encoder")
+OTHERS = ("form", "code", "before", "after", "fast", "turn", "session")
 """Reasons whose names are the tagger's own. What is not named here does not reach the page: it might hold words."""
 Json = dict[str, Any]
 Z95 = 1.96

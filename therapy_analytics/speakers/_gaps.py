@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import CLS, LOWER, SEP, WIDTH, model_input
+from therapy_analytics.behaviours.encoder import CLS, SEP, WIDTH, lower_vectors
 from therapy_analytics.behaviours.lower_layers import lower_layers
 from therapy_analytics.language.cores import threads
 
@@ -114,8 +114,7 @@ def _vectors_from(words: Sequence[str]) -> Callable[[int], NDArray[np.float32]]:
     def read(begin: int) -> NDArray[np.float32]:
         first = max(0, begin - MARGIN)
         some = tokens[first : begin + CORE + MARGIN]
-        given = model_input([CLS, *(token for word in some for token in word), SEP])
-        vectors = encoder.run([LOWER], given)[0][0]
+        vectors = lower_vectors(encoder, [[CLS, *(token for word in some for token in word), SEP]])[0]
         ends = np.cumsum([len(word) for word in some])  # the last token of each word: a mark stands before the first
         at = np.arange(begin, min(begin + CORE, len(words) - 1)) - first
         return np.asarray(np.hstack([vectors[ends[at]], vectors[ends[at] + 1]]), dtype=np.float32)

@@ -7,7 +7,8 @@ const TURN_LONG = 500;
 /** Kinds of evidence other than words, as `--explain` writes them. */
 const TURN_KINDS = {
   before: "the turns before", after: "the turn after", form: "form of the turn", code: "another code",
-  rest: "everything else together", bias: "before anything is said", fast: "the fast tagger's score", encoder: "the sentence encoder, which cannot be taken apart",
+  rest: "everything else together", bias: "before anything is said", fast: "the fast tagger's score",
+  turn: "the turn as the sentence encoder reads it", session: "how common the code seems in the session",
 };
 /** What the tagger's features of form look at; the rest are counts of a set of words. */
 const TURN_FORMS = {
