@@ -150,7 +150,7 @@ def test_broken_weights_are_told(weights: Path, name: str, content: bytes | None
     [
         {"format": 99},
         {"codes": [{"column": "mi_question"}]},
-        {"heads": []},
+        {"heads_of_encoder": []},
         {"codes": []},
     ],
 )

@@ -60,7 +60,7 @@ def sentence(counter_example: str) -> str:
 
 
 def test_the_books() -> None:
-    assert list(BOOKS) == ["bolt", "mi", "misc", "miti", "process"]
+    assert list(BOOKS) == ["bolt", "epitome", "mi", "misc", "miti", "process"]
     assert {name: path.stem for name, path in zip(BOOKS, sorted(FOLDER.glob("*.toml")), strict=True)} == {
         name: name for name in BOOKS
     }
@@ -184,6 +184,7 @@ def test_what_people_hardly_agree_on_is_experimental() -> None:
         *(f"mi.input_{kind}" for kind in ("information", "advice", "options", "negotiation")),
         *(f"miti.{name}" for name in LEARNT_FROM_READING),
         *(f"bolt.{name}" for name in FOUND_POORLY),
+        *(f"epitome.{code.id}" for code in BOOKS["epitome"].codes),
         *(f"process.{code.id}" for code in BOOKS["process"].codes if code.id not in FOUND_ELSEWHERE),
     }
 
@@ -316,7 +317,7 @@ FAULTS = {
         (
             'to = "misc.suport"',
             JOINING + "its crosswalk to 'misc.suport' leads to no code of another built-in codebook. "
-            "Perhaps 'misc.support' is meant; tanalyze codebook bolt mi misc miti process lists all codes.",
+            "Perhaps 'misc.support' is meant; tanalyze codebook bolt epitome mi misc miti process lists all codes.",
         ),
         ('to = "x"', "Write book.code, as in mi.question; tanalyze codebook"),
         ('to = "our_clinic.joining_late"', "leads to no code of another built-in codebook."),

@@ -302,7 +302,7 @@ FAULTS: dict[str, tuple[Callable[[Path], tuple[str | Path, ...]], type[TherapyAn
     "an unknown id": (
         lambda _: ("mit1",),
         UnknownNameError,
-        "There is no codebook or file named 'mit1'. Known: bolt, mi, misc, miti, process.",
+        "There is no codebook or file named 'mit1'. Known: bolt, epitome, mi, misc, miti, process.",
     ),
     "no such file": (lambda path: (path.with_name("no.toml"),), UnknownNameError, "There is no codebook or file named"),
     "a folder": (lambda path: (path.parent,), BadDataFileError, "the codebook cannot be opened"),

@@ -172,7 +172,7 @@ NOT_GIVEN = {
         "kinds of the coarse codes of MISC, for human coders and outside coders: the tagger has no turns to learn from",
     ),
     **dict.fromkeys(
-        (code.column for book in builtin_codebooks() for code in book.codes if book.id == "process"),
+        (code.column for book in builtin_codebooks() for code in book.codes if book.id in ("process", "epitome")),
         "they need the encoder, which the fast tagger has not: see the next test",
     ),
 }
@@ -191,8 +191,8 @@ def test_every_code_of_a_shipped_codebook_has_a_column_and_a_rate(samples: Path)
     assert {book.id for book in builtin_codebooks() if book.overlaps} == {"misc", "miti"}
 
 
-def test_every_code_of_the_process_is_given_by_the_accurate_tagger() -> None:
-    codes = {code.column for book in builtin_codebooks() for code in book.codes if book.id == "process"}
+def test_every_code_of_the_encoder_is_given_by_the_accurate_tagger() -> None:
+    codes = {code.column for book in builtin_codebooks() for code in book.codes if book.id in ("process", "epitome")}
     assert codes <= set(load_accurate(all_codes=True).names)
     given = {name for name in load_accurate().names if name in codes}
     asked = {code.column for book in builtin_codebooks() for code in book.codes if code.status}
