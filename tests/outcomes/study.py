@@ -16,14 +16,18 @@ REFLECTS = (
     "It sounds like you are worn out.", "You feel torn between the two.", "So part of you wants to try it again.",
     "You are proud that you went there.", "It hurts that nobody asked you.",
 )  # fmt: skip
-ADVISES = ("You should go to bed earlier.", "I would write a list every evening.", "Try to walk for half an hour a day.")
+ADVISES = (
+    "You should go to bed earlier.",
+    "I would write a list every evening.",
+    "Try to walk for half an hour a day.",
+)
 HOPES = (
     "I want to get out of this.", "I called my sister and it helped.", "I think I can do that next week.",
     "I have started to cook again.", "I am ready to try.",
 )  # fmt: skip
 DOUBTS = (
-    "I just feel sad all day.", "I can't see how that would work.", "Nothing changes anyway.", "I don't want to go there.",
-    "It is too much for me right now.",
+    "I just feel sad all day.", "I can't see how that would work.", "Nothing changes anyway.",
+    "I don't want to go there.", "It is too much for me right now.",
 )  # fmt: skip
 DANGER = "Some nights I think about killing myself."
 WORSE = ("p03", "p09")
@@ -44,9 +48,11 @@ def write_study(folder: Path, *, clients: int = 12, sessions: int = 6, seed: int
         for s in range(1, sessions + 1):
             share = (s - 1) / max(sessions - 1, 1)
             score = round(15 + (10 if client in WORSE else -8) * share + rng.choice((-1, 0, 1)))
-            warm = 0.75 - score / 40 + rng.uniform(-0.1, 0.1)
+            warm = 1 - score / 27 + rng.uniform(-0.1, 0.1)
             name = f"{client}_{s}"
-            (transcripts / f"{name}.txt").write_text(_talk(rng, warm, danger=(client, s) == ("p03", 4)), encoding="utf-8")
+            (transcripts / f"{name}.txt").write_text(
+                _talk(rng, warm, danger=(client, s) == ("p03", 4)), encoding="utf-8"
+            )
             about.append((name, client, counselor, f"2025-{s + 1:02d}-{c:02d}", s, "human"))
             scores.append((name, score))
     columns = ["session_id", "client", "counselor", "date", "session_number", "source"]

@@ -38,7 +38,8 @@ def course_table(data: Joined) -> pd.DataFrame:
         ``client``, ``counselor``, ``number``, ``date``, ``session_id``; for each scale its score, ``..._change`` (score
         less the client's first) and ``..._reliable`` (improved, worse, no reliable change; empty where nobody knows how
         large a reliable change is); for each measure its value, ``..._change`` (value less that of the client's last
-        session before that has one) and ``..._since_last`` (more, less, within noise; empty where there is no interval); `DANGER`.
+        session before that has one) and ``..._since_last`` (more, less, within noise; empty where there is no
+        interval); `DANGER`.
     """
     table = data.table[data.table["client"] != ""].reset_index(drop=True)
     columns: dict[str, Any] = {name: table[name] for name in ("client", "counselor", "number", "date", "session_id")}
@@ -178,16 +179,18 @@ def _line_parts(
         yield own.assign(value=score, lo=first - width, hi=first + width)[score.notna().to_numpy()]
         if np.isfinite(scale.cutoff):
             yield own.drop_duplicates("who").assign(kind="cutoff", value=scale.cutoff)
-    for name in [*(shown or SHOWN)]:
-        if name in table:
-            row = results.codebook.loc[name]
-            label = str(row["label"]) or name.replace("_", " ")
-            own = about.assign(kind="measure", name=name, label=label, unit=str(row["unit"]), value=table[name])
-            ends = {end: table[f"{name}_{end}"] if f"{name}_{end}" in table else np.nan for end in ("lo", "hi")}
-            yield own.assign(**ends)[table[name].notna().to_numpy()]
+    known = [one.name for one in data.measures]
+    for name in shown or [one for one in SHOWN if one in known] or known[:3]:
+        row = results.codebook.loc[name]
+        label = str(row["label"]) or name.replace("_", " ")
+        own = about.assign(kind="measure", name=name, label=label, unit=str(row["unit"]), value=table[name])
+        ends = {end: table.get(f"{name}_{end}", np.nan) for end in ("lo", "hi")}
+        yield own.assign(**ends)[table[name].notna().to_numpy()]
     if DANGER in table:
         marked = (table[DANGER] > 0).to_numpy()
-        yield about.assign(kind="danger", name=DANGER, label="Turns of danger", unit="count", value=table[DANGER])[marked]
+        yield about.assign(kind="danger", name=DANGER, label="Turns of danger", unit="count", value=table[DANGER])[
+            marked
+        ]
 
 
 def last_changes(course: pd.DataFrame, scale: Scale) -> pd.DataFrame:
@@ -210,5 +213,3 @@ def last_changes(course: pd.DataFrame, scale: Scale) -> pd.DataFrame:
     n = scored.groupby("client", sort=False).size()
     found = pd.DataFrame({"change": last[f"{scale.name}_change"], "reliable": last[f"{scale.name}_reliable"], "n": n})
     return found[found["n"] > 1].reset_index()
-
-

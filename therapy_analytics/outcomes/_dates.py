@@ -43,7 +43,9 @@ def iso_dates(cells: Sequence[str]) -> list[str]:
     if pairs and day_first == month_first and any(first != second for first, second in pairs):
         option = "date"
         problem = "dates such as 3/4/2024 stand in the table, and nothing tells the day from the month"
-        raise BadOptionError(option, problem, "Write dates as 2024-04-03, or give a column session_id or session_number")
+        raise BadOptionError(
+            option, problem, "Write dates as 2024-04-03, or give a column session_id or session_number"
+        )
     return [_iso(cell, day_first=day_first) for cell in stripped]
 
 
@@ -76,7 +78,7 @@ def _written(cell: str) -> str:
     for forms, length in ((_WRITTEN, 10), (_WRITTEN_MONTH, 7)):
         for form in forms:
             try:
-                return datetime.strptime(cell, form).date().isoformat()[:length]  # noqa: DTZ007 (a date has no zone)
+                return datetime.strptime(cell, form).date().isoformat()[:length]
             except ValueError:
                 continue
     return ""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from therapy_analytics.compare._measures import ComparedMeasure, choose, described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outcomes._match import MatchedScores, Sessions, match, sessions_of
+from therapy_analytics.outcomes._match import MatchedScores, match, sessions_of
 from therapy_analytics.outcomes._scales import Scale
 from therapy_analytics.outcomes._scores import Scores
 from therapy_analytics.readers._notes import counted
@@ -126,9 +125,9 @@ def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> p
     table = table.join(wide.reindex(columns=[one.name for one in scores.scales]))
     for name in ("client", "counselor", "date"):
         told = known[known[name] != ""].drop_duplicates("place").set_index("place")[name]
-        table[name] = table[name].where(table[name] != "", table.index.to_series().map(told).fillna(""))
+        table[name] = table[name].where(table[name] != "", told.reindex(table.index, fill_value=""))
     told = known[known["number"].notna()].drop_duplicates("place").set_index("place")["number"]
-    table["number"] = table["number"].fillna(table.index.to_series().map(told))
+    table["number"] = table["number"].fillna(told.reindex(table.index))
     return table
 
 
@@ -141,7 +140,8 @@ def _without_transcript(scores: Scores, found: MatchedScores) -> pd.DataFrame:
     keys = ["client", "counselor", "number"]
     wide = own.pivot_table(index=keys, columns="scale", values="score", sort=False).reset_index()
     dates = own.drop_duplicates(keys).set_index(keys)["date"]
-    return wide.assign(session_id="", date=dates.reindex(pd.MultiIndex.from_frame(wide[keys])).to_numpy())
+    dated = dates.reindex(pd.MultiIndex.from_frame(wide[keys])).to_numpy()
+    return wide.assign(session_id="", date=dated)
 
 
 def _clients(table: pd.DataFrame) -> pd.Series:
@@ -158,11 +158,15 @@ def _notes(table: pd.DataFrame, found: MatchedScores) -> list[str]:
         notes.append(f"{counted(alone, 'session')} of unknown clients: related to scores, and in no course.")
     missing = int((table["session_id"] == "").sum())
     if missing:
-        notes.append(f"{counted(missing, 'session')} with scores and without a transcript: in the course, with scores alone.")
+        what = counted(missing, "session")
+        notes.append(f"{what} with scores and without a transcript: in the course, with scores alone.")
     left = found.unmatched
-    for side, what in (("outcomes", "scores of the table that could not be used or matched with no session"),
-                       ("results", "sessions of the results without a score")):  # fmt: skip
+    sides = {
+        "outcomes": "scores of the table could not be used, or belong to no session of the results",
+        "results": "sessions of the results have no score",
+    }
+    for side, what in sides.items():
         n = int((left["side"] == side).sum())
         if n:
-            notes.append(f"{n} {what}: unmatched.csv lists them.")
+            notes.append(f"{n} {what}: see unmatched.csv.")
     return notes

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-
-from therapy_analytics.agreement._match import plain_id
 from numpy.typing import NDArray
 
-from therapy_analytics.clusters import Bools, Ints
+from therapy_analytics.agreement._match import plain_id
+from therapy_analytics.clusters import Bools, Floats, Ints
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outcomes._dates import dates_fit, iso_dates
 from therapy_analytics.outcomes._scores import Scores, rows_in_words
 from therapy_analytics.readers._build import safe_id
+from therapy_analytics.readers._notes import counted
 
 NUMBERS = ("session_number", "session_no", "number")
 """Columns of ``sessions.csv`` that may hold a session's number, the first that is there."""
@@ -60,20 +60,20 @@ def sessions_of(sessions: pd.DataFrame) -> Sessions:
         numbers, sure = _numbers(own)
         table.loc[own.index, "number"] = numbers
         guessed += not sure
-    note = f"Of {guessed} clients neither dates nor numbers order the sessions: they are taken as the results have them."
+    whose = counted(guessed, "client")
+    note = f"Of {whose} neither dates nor numbers order the sessions: they are taken as the results have them."
     return Sessions(table.drop(columns="given"), (note,) if guessed else ())
 
 
-def _numbers(own: pd.DataFrame) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], bool]:
+def _numbers(own: pd.DataFrame) -> tuple[Floats, bool]:
     """Return the numbers of a client's sessions, and whether anything but the order of the results gives them."""
     given = own["given"].to_numpy(dtype=np.float64)
     if not np.isnan(given).any() and len(set(given)) == len(given):
         return given, True
-    in_order = np.arange(1, len(own) + 1, dtype=np.float64)
     dates = own["date"]
     if (dates.str.len() == 10).all() and dates.is_unique:
-        return dates.rank().to_numpy(dtype=np.float64), True
-    return in_order, len(own) == 1
+        return np.asarray(dates.rank(), dtype=np.float64), True
+    return np.arange(1, len(own) + 1, dtype=np.float64), len(own) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ def match(scores: Scores, sessions: Sessions) -> MatchedScores:
     left = table.assign(side="outcomes", why=why)[place < 0]
     without = sessions.table[~np.isin(np.arange(len(sessions.table)), place)]
     without = without.assign(side="results", row=np.nan, scale="", score="", why="the table has no score for it")
-    parts = [one.reindex(columns=list(UNMATCHED)).astype(object) for one in (left, scores.refused.assign(side="outcomes"), without)]
-    unmatched = pd.concat(parts, ignore_index=True)
+    parts = (left, scores.refused.assign(side="outcomes"), without)
+    unmatched = pd.concat([one.reindex(columns=list(UNMATCHED)).astype(object) for one in parts], ignore_index=True)
     clients = {tuple(_hashable(key)): finder.client(key) for key in keys.to_dict("records")}
     whose = np.array([clients[tuple(_hashable(key))] for key in table[list(keys)].to_dict("records")], dtype=object)
     return MatchedScores(place, whose[:, 0], whose[:, 1], unmatched)
@@ -152,7 +152,8 @@ class _Finder:
     def __init__(self, sessions: pd.DataFrame) -> None:
         self._sessions = sessions
         self._ids = sessions["session_id"].map(_session_name).to_numpy()
-        self._clients = {exact: sessions["client"].map(_name if exact else _compact).to_numpy() for exact in (True, False)}
+        self._clients = {True: sessions["client"].map(_name).to_numpy()}
+        self._clients[False] = sessions["client"].map(_compact).to_numpy()
         self._counselors = sessions["counselor"].map(_compact).to_numpy()
 
     def find(self, key: dict[object, object]) -> tuple[int, str]:
@@ -163,8 +164,8 @@ class _Finder:
         places = np.flatnonzero(fits)
         if len(places) == 1:
             return int(places[0]), ""
-        some = ", ".join(self._sessions["session_id"].to_numpy()[places][:3])
-        problem = f"row {key['row']} fits {len(places)} sessions of the results ({some}{', ...' if len(places) > 3 else ''})"
+        some = ", ".join(self._sessions["session_id"].to_numpy()[places][:3]) + (", ..." if len(places) > 3 else "")
+        problem = f"row {key['row']} fits {len(places)} sessions of the results ({some})"
         raise BadOptionError(_OPTION, problem, "Say which: give its session_id, a whole date, or a session_number")
 
     def _by_id(self, key: dict[object, object]) -> tuple[Bools, str]:

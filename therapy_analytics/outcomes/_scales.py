@@ -121,9 +121,7 @@ class ScaleIndex:
         return list(dict.fromkeys(one.label for one in self._by_name.values()))
 
 
-def scale_index(
-    *, own: str | Path | None = None, better: Sequence[str] = (), worse: Sequence[str] = ()
-) -> ScaleIndex:
+def scale_index(*, own: str | Path | None = None, better: Sequence[str] = (), worse: Sequence[str] = ()) -> ScaleIndex:
     """Return the built-in scales, those of the user's table, and those whose direction the user says.
 
     Parameters
@@ -142,7 +140,7 @@ def scale_index(
     """
     both = {compact(one) for one in better} & {compact(one) for one in worse}
     if both:
-        problem = f"{sorted(both)[0]!r} stands in both --better and --worse"
+        problem = f"{min(both)!r} stands in both --better and --worse"
         raise BadOptionError("--better", problem, "Say of each scale once what a higher score means")
     known = [*built_in_scales(), *(_read(Path(own)) if own is not None else ())]
     index = ScaleIndex(known)
@@ -177,17 +175,17 @@ def _read(path: Path) -> list[Scale]:
         remedy = f"Give columns name and better (higher or lower); it may have {', '.join(COLUMNS[1:])} as well"
         raise BadDataFileError(str(path), f"it has no column {missing[0]}", remedy)
     rows = table.reindex(columns=list(COLUMNS), fill_value="").to_dict("records")
-    return [_scale(path, at, {str(key): str(value).strip() for key, value in row.items()}) for at, row in
-            enumerate(rows, start=2)]  # fmt: skip
+    cells = [{str(key): str(value).strip() for key, value in row.items()} for row in rows]
+    return [_scale(path, at, row) for at, row in enumerate(cells, start=2)]
 
 
 def _scale(path: Path, at: int, row: Mapping[str, str]) -> Scale:
     """Return the scale of a row of a table, which is row `at` of its file."""
     if row["better"].lower() not in ("higher", "lower") or not plain_name(row["name"]):
-        raise BadDataFileError(str(path), f"row {at} has no name, or does not say what is better", "Write higher or lower")
+        problem = f"row {at} has no name, or does not say what is better"
+        raise BadDataFileError(str(path), problem, "Write higher or lower")
     low, high, sd, reliability, points, cutoff = (
-        _number(path, at, row, name)
-        for name in ("low", "high", "sd", "reliability", "reliable_change", "cutoff")
+        _number(path, at, row, name) for name in ("low", "high", "sd", "reliability", "reliable_change", "cutoff")
     )
     if isfinite(reliability) and not 0 <= reliability <= 1:
         raise BadDataFileError(str(path), f"the reliability in row {at} is not between 0 and 1", "Give a share, as .85")

@@ -135,7 +135,9 @@ def _long(rows: pd.DataFrame, others: Sequence[str], index: ScaleIndex) -> tuple
         chosen = [(name, *found) for name in candidates if (found := _numbered(name, index))] or chosen
     if not chosen:
         problem = f"no column is a scale that is known (its columns: {_listed(candidates or rows.columns)})"
-        remedy = f"Known: {', '.join(index.labels)}. Of another, say --better NAME or --worse NAME: what a higher score is"
+        remedy = (
+            f"Known: {', '.join(index.labels)}. Of another, --better NAME or --worse NAME says what a higher score is"
+        )
         raise BadOptionError(_OPTION, problem, remedy)
     parts = [
         rows[keys].assign(scale=scale, score=rows[name], **({"number": number} if number else {}))
@@ -165,11 +167,12 @@ def _valued(long: pd.DataFrame, index: ScaleIndex, notes: Sequence[str]) -> Scor
     table["number"] = pd.to_numeric(table["number"], errors="coerce").astype(float)
     table = table[~table["score"].str.lower().isin(_BLANK)].reset_index(drop=True)
     scales = {name: found for name in dict.fromkeys(table["scale"]) if (found := index.find(name))}
+    ranges = {name: (one.low, one.high) for name, one in scales.items()}
     why = pd.Series("", index=table.index)
     why[~table["scale"].isin(scales)] = "the scale is not known: say --better or --worse"
     value = pd.to_numeric(table["score"].str.replace(",", "."), errors="coerce").astype(float)
     why[(why == "") & ~np.isfinite(value)] = "the score is no number"
-    low, high = (table["scale"].map({name: getattr(one, end) for name, one in scales.items()}) for end in ("low", "high"))
+    low, high = (table["scale"].map({name: ends[i] for name, ends in ranges.items()}).astype(float) for i in (0, 1))
     outside = (why == "") & ((value < low) | (value > high))
     why[outside] = "the score lies outside what the scale can have"
     table["scale"] = table["scale"].map({name: one.name for name, one in scales.items()}).fillna(table["scale"])
@@ -189,7 +192,9 @@ def _refuse_other_form(kept: pd.DataFrame, outside: pd.DataFrame, scales: Sequen
         n_kept, n_out = int((kept["scale"] == one.name).sum()), int((outside["scale"] == one.name).sum())
         if n_out > _HALF * (n_kept + n_out):
             problem = f"{n_out} of {n_kept + n_out} scores of the {one.label} lie outside {one.low:g} to {one.high:g}"
-            remedy = "Give totals as the scale is scored, or call the column otherwise and name it with --better or --worse"
+            remedy = (
+                "Give totals as the scale is scored; of another scale, name the column so, and say --better or --worse"
+            )
             raise BadDataFileError(_OPTION, problem, remedy)
 
 

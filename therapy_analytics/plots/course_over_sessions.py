@@ -23,7 +23,6 @@ DOT, BAND, DANGER = "#0B3C5D", "#56B4E9", "#D55E00"
 FONT = 8.0
 WIDTH_IN, PANEL_IN, GAP_IN = 9.0, 1.15, 0.2
 MOST_PANELS, MOST_NAMED = 8, 12
-_MOST_NUMBERS = 60
 
 
 def figure_size(table: pd.DataFrame) -> tuple[float, float]:
@@ -150,17 +149,29 @@ def _limits(ax: Axes, values: list[Any], span: tuple[float, float]) -> None:
 
 def _labels(ax: Axes, label: str, unit: str) -> None:
     space = (MARGINS_IN["left"] * 72 - 34) / FONT
-    ax.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-    ax.xaxis.set_major_locator(MaxNLocator(10, integer=True))
+    ax.set_yticks(_within(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]), ax.get_ylim()))
+    ax.set_xticks(_within(MaxNLocator(10, integer=True), ax.get_xlim()))
     if unit == "proportion":
         ax.yaxis.set_major_formatter(FuncFormatter(_per_cent))
     ax.tick_params(labelsize=FONT - 1, length=2, pad=1.5)
     ax.spines[["right", "top"]].set_visible(False)
-    style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "parse_math": False}
-    for i, line in enumerate(_wrapped(label, space)):
+    style: dict[str, Any] = {
+        "xycoords": "axes fraction",
+        "textcoords": "offset points",
+        "ha": "right",
+        "parse_math": False,
+    }
+    lines = _wrapped(label, space)
+    for i, line in enumerate(lines):
         ax.annotate(line, (0, 0.5), (-30, 10 - 10 * i), fontsize=FONT, fontweight="bold", va="center", **style)
     shown = "" if unit in ("proportion", "") else unit
-    ax.annotate(cut(shown, space + 2), (0, 0.5), (-30, -22), fontsize=FONT - 1.5, va="center", alpha=0.75, **style)
+    below = (-30.0, 10.0 - 10 * len(lines))
+    ax.annotate(cut(shown, space + 2), (0, 0.5), below, fontsize=FONT - 1.5, va="center", alpha=0.75, **style)
+
+
+def _within(locator: MaxNLocator, ends: tuple[float, float]) -> list[float]:
+    """Return the ticks of an axis that lie between its ends."""
+    return [float(one) for one in locator.tick_values(*ends) if ends[0] <= one <= ends[1]]
 
 
 def _wrapped(label: str, space: float) -> list[str]:
@@ -188,6 +199,7 @@ def _head(ax: Axes, table: pd.DataFrame, name: str) -> None:
         *(["Band: no reliable change since the first score."] if bands.any() else []),
         *(["Dashed: cutoff."] if (table["kind"] == "cutoff").any() else []),
         *(["Bars: 95% interval."] if ((table["kind"] == "measure") & np.isfinite(numbers(table, "lo"))).any() else []),
+        *(["Dotted: mean."] if clients > 1 and (table["kind"] == "measure").any() else []),
         *(["Triangle: turns of danger, to be read."] if (table["kind"] == "danger").any() else []),
     ]
     note: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": FONT}
