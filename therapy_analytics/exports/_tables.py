@@ -108,7 +108,8 @@ def imputed_table(
     differ = [name for name in sessions if any(not one[name].equals(drawn[0][name]) for one in drawn[1:])]
     first = sessions.assign(**dict.fromkeys(map(str, differ), np.nan))
     order = np.arange(1, len(sessions) + 1)
-    parts = [one.assign(**{number: i, ".id": order}) for i, one in enumerate([first, *drawn])]
+    keys = [pd.DataFrame({number: i, ".id": order}, index=sessions.index) for i in range(len(drawn) + 1)]
+    parts = [key.join(one) for key, one in zip(keys, [first, *drawn], strict=True)]
     whole = pd.concat(parts, ignore_index=True)[[number, ".id", *sessions]]
     about = {
         number: {"meaning": "Number of the imputed data set; 0: not imputed, what is imputed is missing"},

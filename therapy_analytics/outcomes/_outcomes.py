@@ -55,7 +55,7 @@ class OutcomeOptions:
         Measures below the scores in the figures; none for reflections, questions and change talk.
     by : {"client", "counselor"}
         Whose courses the figures and the page show.
-    gold : path or None
+    gold : path, DataFrame or None
         Codes that people gave to the turns of some sessions: slopes are corrected by them.
     imputations : int
         How often codes are drawn from their probabilities, so that their error enters; 0 for not at all.
@@ -72,7 +72,7 @@ class OutcomeOptions:
     measures: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
     by: str = CLIENT
-    gold: Path | str | None = None
+    gold: Path | str | pd.DataFrame | None = None
     imputations: int = 20
     seed: int = 0
     allow_mixed: bool = False
@@ -266,7 +266,7 @@ def _outcomes(
         "measures": [one.name for one in data.measures],
         "by": options.by,
         "imputations": found.imputations,
-        "gold": str(options.gold or ""),
+        "gold": "a table in memory" if isinstance(options.gold, pd.DataFrame) else str(options.gold or ""),
         "seed": options.seed,
     }
     told = in_short(data, course, found)

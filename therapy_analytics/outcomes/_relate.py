@@ -53,7 +53,12 @@ class Related:
 
 
 def related(
-    data: Joined, results: Sources, *, imputations: int = 0, gold: str | Path | None = None, seed: int = 0
+    data: Joined,
+    results: Sources,
+    *,
+    imputations: int = 0,
+    gold: str | Path | pd.DataFrame | None = None,
+    seed: int = 0,
 ) -> Related:
     """Relate measures to scores.
 

@@ -144,11 +144,11 @@ def scale_index(*, own: str | Path | None = None, better: Sequence[str] = (), wo
         raise BadOptionError("--better", problem, "Say of each scale once what a higher score means")
     known = [*built_in_scales(), *(_read(Path(own)) if own is not None else ())]
     index = ScaleIndex(known)
-    said = [(name, True) for name in better] + [(name, False) for name in worse]
-    return ScaleIndex([*known, *(_said(index, name, higher=higher) for name, higher in said)])
+    given = [(name, True) for name in better] + [(name, False) for name in worse]
+    return ScaleIndex([*known, *(_directed(index, name, higher=higher) for name, higher in given)])
 
 
-def _said(index: ScaleIndex, name: str, *, higher: bool) -> Scale:
+def _directed(index: ScaleIndex, name: str, *, higher: bool) -> Scale:
     """Return a scale with the direction that the user gave it; one that is known otherwise is another form of it."""
     found = index.find(name)
     if found is not None and found.higher_is_better == higher:
