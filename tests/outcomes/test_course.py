@@ -73,9 +73,17 @@ def test_what_it_rests_on_is_said(found):
     assert "- 1 session of unknown clients: related to scores, and in no course." in words
     assert "- 1 session with scores and without a transcript: in the course, with scores alone." in words
     assert "1 reliably improved, 0 reliably worse, 1 without reliable change (of 6 points)" in words
+    assert "counted by date" not in words
     assert "Had none changed, error of measurement alone would make 0.1 worse" in words  # 2 * .025
     assert "Turns of danger were found in 1 session: a2." in words
     assert "| Ann | 4 | 18 | 12 | improved |" in words
+
+
+def test_numbers_that_may_have_shifted_are_told():
+    """Were the second of four sessions not recorded, the third would be taken for it."""
+    counted = SESSIONS.drop(columns="session_number")
+    words = str(ta.outcomes(counted, PHQ9, options=ta.OutcomeOptions(imputations=0)))
+    assert "The table has more sessions of 1 client than the results, where sessions were counted by date" in words
 
 
 def test_unmatched_rows_are_listed_on_both_sides(found):

@@ -97,6 +97,10 @@ MISTAKES = [
         ("--outcomes: two columns give the ORS of the session ann_1 (row 2). Keep one of them."),
     ),
     (
+        {"client": ["Bo", "Bo", "Bo"], "session_number": [1, 7, 7], "ORS": [20, 21, 22]},
+        "--outcomes: rows 3, 4 both give the ORS of session 7 of Bo. Keep one of them.",
+    ),
+    (
         {"session_id": ["x"], "ORS": [20]},
         (
             "--outcomes: no row is about a session of these results (row 2: the results have no session of that name)."

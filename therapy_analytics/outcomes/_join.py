@@ -10,7 +10,7 @@ import pandas as pd
 from therapy_analytics.compare._measures import ComparedMeasure, choose, described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outcomes._match import MatchedScores, match, sessions_of
+from therapy_analytics.outcomes._match import MatchedScores, Sessions, match, sessions_of
 from therapy_analytics.outcomes._scales import Scale
 from therapy_analytics.outcomes._scores import Scores
 from therapy_analytics.readers._notes import counted
@@ -77,14 +77,20 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     found = match(scores, sessions)
     chosen = tuple(core_measures(results) if measures is None else choose(results, measures))
     _refuse_same_names(scores.scales, results)
-    table = sessions.table.join(_numbers(results, chosen))
+    table = sessions.table.drop(columns="counted").join(_numbers(results, chosen))
     table = _with_scores(table, scores, found)
     table = pd.concat([table, _without_transcript(scores, found)], ignore_index=True)
     table["client"] = _clients(table)
     order = table.sort_values(["counselor", "client", "number"], kind="stable", na_position="last")
     first = [*IDENTITY, *(one.name for one in scores.scales)]
     whole = order[[*first, *(name for name in order if name not in first)]].reset_index(drop=True)
-    notes = (*results.warnings, *sessions.notes, *scores.notes, *_notes(whole, found))
+    notes = (
+        *results.warnings,
+        *sessions.notes,
+        *scores.notes,
+        *_counted(sessions, scores, found),
+        *_notes(whole, found),
+    )
     return Joined(table=whole, scales=scores.scales, measures=chosen, unmatched=found.unmatched, notes=notes)
 
 
@@ -149,6 +155,21 @@ def _clients(table: pd.DataFrame) -> pd.Series:
     several = table.groupby("client")["counselor"].transform("nunique") > 1
     apart = table["client"] + " (" + table["counselor"] + ")"
     return table["client"].where(~several | (table["client"] == ""), apart)
+
+
+def _counted(sessions: Sessions, scores: Scores, found: MatchedScores) -> list[str]:
+    """Return a note where numbers of sessions may have shifted: a session in between may have no transcript."""
+    left = scores.table.assign(client=found.client)[found.place < 0]
+    clients = set(left.loc[left["number"].notna(), "client"]) & set(sessions.table["client"][sessions.table["counted"]])
+    if not clients - {""}:
+        return []
+    whose = counted(len(clients - {""}), "client")
+    note = (
+        f"The table has more sessions of {whose} than the results, where sessions were counted by date: if one in "
+        "between has no transcript, scores stand beside the wrong sessions. A session_number in the results, or dates "
+        "in the table, make it sure."
+    )
+    return [note]
 
 
 def _notes(table: pd.DataFrame, found: MatchedScores) -> list[str]:
