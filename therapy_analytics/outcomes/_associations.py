@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from therapy_analytics.clusters import Bools, Floats
-from therapy_analytics.outcomes._levels import CLIENTS, COUNSELORS, FEWEST_DF, LEVELS, Nesting, nesting
+from therapy_analytics.outcomes._levels import CLIENTS, COUNSELORS, FEWEST_DF, LEVELS, WITHIN, Nesting, nesting
 from therapy_analytics.outcomes._mixed import nested_fit
 from therapy_analytics.outcomes._targets import (
     BEFORE,
@@ -21,6 +21,7 @@ from therapy_analytics.outcomes._targets import (
     KNOWN_CLIENT,
     KNOWN_COUNSELOR,
     LENGTH,
+    NEXT,
     SESSIONS,
     TARGETS,
     Y,
@@ -42,6 +43,7 @@ COLUMNS = (
     *("n_sessions", "n_clients", "n_counselors", "equivalent", "finding", "note"),
 )
 _NUMBERS = ("slope", "lo", "hi", "p", "df")
+_NO_NEXT = "too few: clients with three sessions or more are needed"
 _ALIKE = 0.999
 """Where a measure's variance is explained by the length to this share, it is the length."""
 
@@ -64,10 +66,8 @@ class _Model:
     @property
     def room(self) -> dict[str, int]:
         """Degrees of freedom that a slope at each level would have in a balanced design."""
-        taken = 1 + (self.length is not None)
-        lowest = min(self.nested.free, key=LEVELS.index, default="")
-        given = self.before is not None
-        return {level: units - taken - (given and level == lowest) for level, units in self.nested.free.items()}
+        taken = 1 + (self.length is not None) + (self.before is not None)
+        return {level: units - taken for level, units in self.nested.free.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,8 @@ def associations(
 
         - ``level``: ``within_clients``, sessions of one client; ``between_clients``, clients of one counselor;
           ``between_counselors``. ``target``: ``session``, the session's score; ``next``, the next session's score given
-          this one's; ``change``, a client's last score given the first, with means of the measure from first to last.
+          this one's, within clients alone; ``change``, a client's last score given the first, with means of the measure
+          from first to last.
         - ``adjusted``: "" or ``length``: with the logarithm of the session's words held constant at every level.
         - ``slope``, ``lo``, ``hi``: standard deviations of the score for one of the measure, both of units of the
           level, with its 95 % interval; ``p``, two-sided, and ``df`` by Satterthwaite.
@@ -136,8 +137,11 @@ def associations(
     slopes on each imputed data set fall short of it, because the imputations know nothing of the score. Rubin's rules
     cannot repair that; the interval holds the error of the codes as a part of what the model leaves unexplained.
 
-    ``next``: what is held constant is this session's score, not all that went before; where the measure goes with the
-    score of its own session, a slope on the next score can come from that. An association is no cause.
+    The score that is given, and the length, are split as the measure is. So what is compared for ``next`` are sessions
+    of one client. Were the given score not split, a measure that goes with the score of its own session would seem to
+    go with a worse one next time, because of two sessions with one score the one with more of it is of the client who
+    is otherwise worse. ``change``: the first score is as unsure as any, so that clients with the same first score can
+    differ in how well they are; a measure of clients who are well all along goes with the last score, too.
 
     References
     ----------
@@ -210,7 +214,10 @@ def _rows_of_target(
             needed = [Y, name, *([BEFORE] if BEFORE in rows else []), *([LENGTH] if adjusted else [])]
             kept = rows[needed].notna().all(axis=1).to_numpy(dtype=np.bool_)
             about = _counts(rows, kept)
-            for level, slope in _slopes(_model(rows, draws, kept, name, adjusted=bool(adjusted))).items():
+            slopes = _slopes(_model(rows, draws, kept, name, adjusted=bool(adjusted)))
+            if target == NEXT:
+                slopes = {WITHIN: slopes.get(WITHIN, _Slope(notes=(_NO_NEXT,)))}
+            for level, slope in slopes.items():
                 yield name, adjusted, {"level": level} | about | _row(slope)
 
 
@@ -306,7 +313,7 @@ def _few(model: _Model) -> list[str]:
 
 
 def _held_constant(model: _Model) -> Floats:
-    """Return the columns beside the measure, of full rank: intercepts, the score that is given, the length's parts.
+    """Return the columns beside the measure, of full rank: intercepts, and the parts of the given score and length.
 
     Where a level has too few units for a slope, each of its units has an intercept.
     """
@@ -314,10 +321,9 @@ def _held_constant(model: _Model) -> Floats:
     units = nested.counselor if COUNSELORS in few else np.zeros_like(nested.counselor)
     units = nested.client if CLIENTS in few else units
     columns = [(units == one).astype(np.float64) for one in np.unique(units)]
-    if model.before is not None:
-        columns.append(model.before)
-    if model.length is not None:
-        columns += [part for level, part in nested.split(model.length).items() if level not in few]
+    for held in (model.before, model.length):
+        if held is not None:
+            columns += [part for level, part in nested.split(held).items() if level not in few]
     return _independent(np.column_stack(columns))
 
 

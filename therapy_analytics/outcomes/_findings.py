@@ -18,6 +18,10 @@ NO_CAUSE = (
     "None of this says what caused what: a measure can go with a score because one follows the other, or because both "
     "follow something else, such as how unwell a client is."
 )
+NO_CHANGE_ALONE = (
+    "Clients with the same first score are not equally well: scores vary from day to day. A measure of clients who are "
+    "well all along goes with the last score, given the first, even if nobody changes."
+)
 _UNITS = {WITHIN: "sessions of one client", CLIENTS: "clients", COUNSELORS: "counselors"}
 _TARGETS = {
     SESSION: "the session's {scale}",
@@ -155,13 +159,15 @@ def _open(table: pd.DataFrame, names: Mapping[str, str]) -> Iterator[str]:
             told = f"{len(rows)} of {counted(len(some), 'measure')} inconclusive"
             yield f"{where}: {told}; of half of these, associations of up to {reach:.2f} SD cannot be ruled out."
     yield from _missing_levels(plain)
+    yield from [NO_CHANGE_ALONE] if (table["target"] == CHANGE).any() else []
     yield NO_CAUSE
 
 
 def _missing_levels(table: pd.DataFrame) -> Iterator[str]:
     """Yield what the table says nothing of, because the sessions do not have the level."""
-    told = set(table["level"])
-    if len(table) and WITHIN not in told:
+    whole = table[table["target"] != NEXT]
+    told = set(whole["level"])
+    if len(whole) and WITHIN not in told and SESSION in set(whole["target"]):
         yield "Of the sessions of one client nothing can be said: too few clients have several."
-    if len(table) and COUNSELORS not in told:
+    if len(whole) and COUNSELORS not in told:
         yield "Of differences between counselors nothing can be said: too few have several clients, or are known."

@@ -23,8 +23,9 @@ def with_groups(joined: pd.DataFrame) -> pd.DataFrame:
     """Add who each session belongs to, as numbers, and its length.
 
     Columns `CLIENT` and `COUNSELOR`: labels; a session whose client is unknown is its own client, and a client whose
-    counselor is unknown has a counselor of its own. `KNOWN_CLIENT`, `KNOWN_COUNSELOR`: whether they are known.
-    `LENGTH`: the logarithm of 1 + the words of both, else of the turns; without either there is no such column.
+    counselor is unknown has a counselor of its own, unless no counselor is known. `KNOWN_CLIENT`, `KNOWN_COUNSELOR`:
+    whether they are known. `LENGTH`: the logarithm of 1 + the words of both, else of the turns; without either there is
+    no such column.
     """
     frame = joined.reset_index(drop=True)
     names = {
@@ -34,10 +35,11 @@ def with_groups(joined: pd.DataFrame) -> pd.DataFrame:
     people = pd.DataFrame(names)
     client = cluster_numbers(people, "client")
     alone = pd.Series([f"\x1e{one}" for one in client], index=frame.index)
-    counselor = pd.factorize(people["counselor"].where(people["counselor"] != "", alone))[0]
+    named = people["counselor"] != ""
+    counselor = pd.factorize(people["counselor"].where(named | ~named.any(), alone))[0]
     length = frame[_WORDS].sum(axis=1, skipna=False) if set(_WORDS) <= set(frame) else frame.get(_TURNS)
     added: dict[str, Any] = {CLIENT: client, COUNSELOR: counselor}
-    added |= {KNOWN_CLIENT: people["client"] != "", KNOWN_COUNSELOR: people["counselor"] != ""}
+    added |= {KNOWN_CLIENT: people["client"] != "", KNOWN_COUNSELOR: named}
     if length is not None:
         added[LENGTH] = np.log1p(length.astype(np.float64))
     return frame.assign(**added)
@@ -59,9 +61,10 @@ def target_rows(table: pd.DataFrame, scale: str, target: str, measures: Sequence
     -------
     DataFrame
         The columns of `with_groups` and the measures; `Y`, the score that is explained; `BEFORE`, the score that is
-        given (this session's, the first one's), which the target ``session`` has not; `SESSIONS`, for how many a row stands. For ``next``, a row for each
-        session whose number is followed by the next one of the client. For ``change``, a row a client with two scores
-        or more; the measures and the length are means from the session of the first score to that of the last.
+        given (this session's, the first one's), which the target ``session`` has not; `SESSIONS`, for how many
+        sessions a row stands. For ``next``, a row for each session whose number is followed by the next one of the
+        client. For ``change``, a row a client with two scores or more; the measures and the length are means from the
+        session of the first score to that of the last.
     """
     about = [CLIENT, COUNSELOR, KNOWN_CLIENT, KNOWN_COUNSELOR]
     numbers = [name for name in dict.fromkeys([*measures, LENGTH]) if name in table]
@@ -74,7 +77,7 @@ def target_rows(table: pd.DataFrame, scale: str, target: str, measures: Sequence
         rows = ordered[[*about, *numbers]].assign(**{Y: by_client[scale].shift(-1), BEFORE: ordered[scale]})
         return rows[follows].assign(**{SESSIONS: 1})
     scored = ordered[scale].notna()
-    seen, ahead = scored.groupby(ordered[CLIENT]).cumsum(), scored[::-1].groupby(ordered[CLIENT]).cumsum()
+    seen, ahead = (one.groupby(ordered[CLIENT]).cumsum().reindex(ordered.index) for one in (scored, scored[::-1]))
     # From the first score to the last: a score has been, and one is still to come
     spans = ordered[(seen > 0) & (ahead > 0)]
     by_client = spans.groupby(CLIENT, sort=True)
