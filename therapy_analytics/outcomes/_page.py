@@ -18,7 +18,7 @@ _STYLE = ("style.css",)
 _OWN = ".course img { max-width: 100%; height: auto; background: #fff; } .course { break-inside: avoid; }"
 _NO_RATING = (
     "For whoever made this page. Scores are what clients said, codes are a machine's, and a change says nothing of its "
-    "cause: nothing here rates a client or a counselor."
+    "cause: nothing here rates a client or a counselor. That no danger is marked is no sign of safety."
 )
 
 

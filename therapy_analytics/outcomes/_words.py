@@ -22,7 +22,7 @@ _MOST_CLIENTS = 40
 _LEVEL = 0.05
 _TARGETS = {
     "session": "the {scale} of the session",
-    "next": "that of the next session given this one",
+    "next": "the {scale} of the next session given this one",
     "change": "the last {scale} given the first",
 }
 _MOST_FINDINGS, _MOST_NUMBERS = 3, 6
