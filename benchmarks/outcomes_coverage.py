@@ -1,6 +1,6 @@
 """How often intervals of slopes between measures and scores are right, and how often shuffled scores give a claim.
 
-Run from the root: ``python -m benchmarks.outcomes_coverage [--runs N] [--jobs N]``. It prints four tables for
+Run from the root: ``python -m benchmarks.outcomes_coverage [--runs N] [--jobs N]``. It prints five tables for
 docs/validity.md, by simulation; a share of N runs has a Monte Carlo error, which stands in each head. With the defaults
 it takes some ten minutes of two processor cores.
 """
@@ -130,6 +130,45 @@ def _mixed(design: Design, kind: str, seed: int) -> dict[str, float]:
     return {level: float(inside[j]) for j, level in enumerate(parts) if nested.free[level] > 1}
 
 
+# The next score
+
+NEXT_DESIGNS = (Design(1, 20, 3), Design(1, 20, 6), Design(1, 60, 4))
+NEXT_KINDS = {
+    "alone": "goes with the score of its session alone",
+    "carried": "as the first, and scores carry over (.4)",
+    "unrelated": "goes with nothing, and scores carry over (.4)",
+}
+
+
+def next_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]:
+    """Yield the coverage of the slope of the next score, which is 0, given this session's score."""
+    yield ["the measure", "counselors x clients x sessions", f"coverage {error(runs)}", "mean slope"]
+    for kind, name in NEXT_KINDS.items():
+        for design in NEXT_DESIGNS:
+            found = shares(pool, partial(_next, design, kind), runs)
+            yield [name, str(design), percent(found["inside"]), f"{found['slope']:+.3f}"]
+
+
+def _next(design: Design, kind: str, seed: int) -> dict[str, float]:
+    """Return whether the interval holds 0, and the slope."""
+    rng = np.random.default_rng([seed, design.clients, design.sessions])
+    client, _ = design.people(rng)
+    number = np.tile(np.arange(1.0, design.sessions + 1), design.clients)
+    x = rng.normal(size=len(client)) + rng.normal(size=design.clients)[client]
+    y = (
+        rng.normal(size=len(client))
+        + rng.normal(size=design.clients)[client]
+        + (0.0 if kind == "unrelated" else 0.5) * x
+    )
+    for i in np.flatnonzero(number > 1) if kind != "alone" else ():
+        y[i] += 0.4 * y[i - 1]
+    joined = pd.DataFrame({"session_id": np.arange(len(y)).astype(str), "client": client.astype(str), "counselor": ""})
+    joined = joined.assign(number=number, x=x, y=y)
+    row = associations(joined, ["x"], ["y"], {"y": True}, targets=["next"])[["lo", "slope", "hi"]]
+    low, slope, high = row.to_numpy(dtype=np.float64)[0].tolist()
+    return {"inside": float(low <= 0 <= high), "slope": slope}
+
+
 # Imputation from calibrated probabilities
 
 IMPUTED = {
@@ -184,22 +223,19 @@ def _imputed(kind: str, truth: tuple[float, float], n: int, seed: int) -> dict[s
     decided, mean = np.mean(likely >= 0.5, axis=1), np.mean(draws, axis=0)
     on_rate = [_slope(_unit(one), _unit(score)) for one in (decided, *draws)]
     of_rate = [_slope(predictor, one) for one in (decided, *draws, mean)]
-    row = _associated(draws, score, np.full(n, "")).iloc[0]
+    row = _associated(draws, score, np.full(n, ""))[["slope", "hi", "df"]]
+    slope, high, df = row.to_numpy(dtype=np.float64)[0].tolist()
     ends = {
         WAYS[0]: (*on_rate[0], n - 2.0),
         WAYS[1]: _pooled(on_rate[1:], n),
-        WAYS[2]: (
-            float(row["slope"]),
-            float(row["hi"] - row["slope"]) / float(stats.t.ppf(0.975, row["df"])),
-            row["df"],
-        ),
+        WAYS[2]: (slope, (high - slope) / float(stats.t.ppf(0.975, df)), df),
     }
     ends |= {f"outcome {WAYS[0]}": (*of_rate[0], n - 2.0), f"outcome {WAYS[1]}": _pooled(of_rate[1:-1], n)}
     ends[f"outcome {WAYS[2]}"] = (*of_rate[-1], n - 2.0)
-    found = {f"{way} slope": slope for way, (slope, _, _) in ends.items()}
-    for way, (slope, error_, df) in ends.items():
+    found = {f"{way} slope": value for way, (value, _, _) in ends.items()}
+    for way, (value, deviation, free) in ends.items():
         true = truth[1] if way.startswith("outcome") else truth[0]
-        found[way] = float(abs(slope - true) <= stats.t.ppf(0.975, df) * error_)
+        found[way] = float(abs(value - true) <= stats.t.ppf(0.975, free) * deviation)
     return found
 
 
@@ -245,7 +281,7 @@ def _imputed_within(truth: tuple[float, float], seed: int) -> dict[str, float]:
     draws = [_drawn(likely, rng, SHIFT) for _ in range(IMPUTATIONS)]
     names = [f"c{one}" for one in clients]
     table = _associated(draws, score + rng.normal(size=20)[clients], names).set_index("level")
-    low, slope, high = (float(one) for one in table.loc[WITHIN, ["lo", "slope", "hi"]])
+    low, slope, high = table.loc[[WITHIN], ["lo", "slope", "hi"]].to_numpy(dtype=np.float64)[0].tolist()
     return {"within": float(low <= truth[0] <= high), "slope": slope}
 
 
@@ -375,6 +411,7 @@ def _shuffled(design: Design, seed: int) -> dict[str, float]:
 
 TABLES: dict[str, tuple[str, Callable[[ProcessPoolExecutor, int], Iterator[Sequence[str]]]]] = {
     "mixed": ("Slopes by mixed models: coverage of 95 % intervals (%)", mixed_rows),
+    "next": ("The next score given this one's, which nothing predicts: coverage of 95 % intervals (%)", next_rows),
     "imputed": ("Slopes with imputed codes: coverage of 95 % intervals (%)", imputed_rows),
     "gold": (f"Slopes with {N_GOLD} sessions coded by hand: coverage of 95 % intervals (%)", gold_rows),
     "shuffled": ("Scores shuffled within counselors: data sets with a claim (%)", shuffled_rows),
