@@ -74,10 +74,11 @@ def imputed(
     sub-codes one.
 
     The draws know nothing of any outcome. Where a measure predicts an outcome, slopes on the single data sets are too
-    small by the share of the measure's variance that is not drawn anew, and Rubin's rules cannot repair it: take the
+    small, as the part of the measure that is drawn anew goes with nothing, and Rubin's rules cannot repair it: take the
     mean over the data sets as the predictor (regression calibration), as `associations` does. Where the measure itself
-    is the outcome, analyse each data set and use `combined`. Either holds if the probabilities are calibrated where
-    they are used: a tagger whose error goes with the outcome needs codes by hand (`corrected_slopes`).
+    is the outcome, Rubin's rules (`combined`) hold, but their intervals are too wide; the mean serves there as well.
+    Either holds if the probabilities are calibrated where they are used: a tagger whose error goes with the outcome
+    needs codes by hand (`corrected_slopes`). Coverage: ``benchmarks/outcomes_coverage.py``.
 
     References
     ----------

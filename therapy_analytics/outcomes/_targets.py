@@ -36,7 +36,7 @@ def with_groups(joined: pd.DataFrame) -> pd.DataFrame:
     client = cluster_numbers(people, "client")
     alone = pd.Series([f"\x1e{one}" for one in client], index=frame.index)
     named = people["counselor"] != ""
-    counselor = pd.factorize(people["counselor"].where(named | ~named.any(), alone))[0]
+    counselor = pd.factorize(people["counselor"].where(named if named.any() else ~named, alone))[0]
     length = frame[_WORDS].sum(axis=1, skipna=False) if set(_WORDS) <= set(frame) else frame.get(_TURNS)
     added: dict[str, Any] = {CLIENT: client, COUNSELOR: counselor}
     added |= {KNOWN_CLIENT: people["client"] != "", KNOWN_COUNSELOR: named}
