@@ -32,7 +32,7 @@ TURNS = 30
 N_GOLD = 10
 IMPUTATIONS = 20
 _LARGE = 200_000
-_STRETCH = float(np.sqrt(1 + (16 * np.sqrt(3) / (15 * np.pi) * SHIFT) ** 2))
+_SCALE = float(np.sqrt(1 + (16 * np.sqrt(3) / (15 * np.pi) * SHIFT) ** 2))
 WAYS = ("decisions", "Rubin's rules", "mean of imputed")
 Job = Callable[[int], dict[str, float]]
 
@@ -200,8 +200,8 @@ def _talk(n: int, kind: str, rng: np.random.Generator) -> tuple[Floats, Floats, 
     level, noise = rng.normal(0, 0.8, n), rng.normal(size=n)
     logit = -1 + level[:, None] + rng.normal(0, 1.5, (n, TURNS))
     shift = np.zeros(n) if kind == "turns" else rng.normal(0, SHIFT, n)
-    stretch = 1.0 if kind == "turns" else _STRETCH
-    rate = np.mean(rng.random((n, TURNS)) < special.expit(logit * stretch + shift[:, None]), axis=1)
+    scale = 1.0 if kind == "turns" else _SCALE
+    rate = np.mean(rng.random((n, TURNS)) < special.expit(logit * scale + shift[:, None]), axis=1)
     score = 0.4 * (rate - 0.34) / 0.2 + noise
     if kind == "score":
         logit = logit + 0.7 * noise[:, None]

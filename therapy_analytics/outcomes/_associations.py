@@ -64,7 +64,7 @@ class _Model:
     nested: Nesting
 
     @property
-    def room(self) -> dict[str, int]:
+    def spare(self) -> dict[str, int]:
         """Degrees of freedom that a slope at each level would have in a balanced design."""
         taken = 1 + (self.length is not None) + (self.before is not None)
         return {level: units - taken for level, units in self.nested.free.items()}
@@ -250,12 +250,12 @@ def _slopes(model: _Model) -> dict[str, _Slope]:
     """Return the slope of each level that the cases have."""
     if not model.nested.free:
         return {CLIENTS: _Slope(notes=(f"{len(model.y)} with score and measure: too few",))}
-    room, nested = model.room, model.nested
+    spare, nested = model.spare, model.nested
     parts = nested.split(model.x)
     spreads = {"x": _spreads(model, parts), "y": nested.spread(nested.split(model.y))}
-    why = {level: _why_not(model, level, spreads) for level in room}
-    asked = [level for level in room if not why[level]]
-    found = {level: _Slope(notes=(why[level],)) for level in room if why[level]}
+    why = {level: _why_not(model, level, spreads) for level in spare}
+    asked = [level for level in spare if not why[level]]
+    found = {level: _Slope(notes=(why[level],)) for level in spare if why[level]}
     found |= _fitted(model, {level: parts[level] for level in asked}, spreads)
     return {level: found[level] for level in LEVELS if level in found}
 
@@ -271,8 +271,8 @@ def _spreads(model: _Model, parts: dict[str, Floats]) -> dict[str, float]:
 
 def _why_not(model: _Model, level: str, spreads: Mapping[str, Mapping[str, float]]) -> str:
     """Return why there is no slope at a level, empty if there is."""
-    if model.room[level] < FEWEST_DF:
-        missing = FEWEST_DF - model.room[level]
+    if model.spare[level] < FEWEST_DF:
+        missing = FEWEST_DF - model.spare[level]
         return f"too few: {missing} more {'counselors' if level == COUNSELORS else 'clients or sessions'} are needed"
     if not spreads["x"][level]:
         return "the measure does not vary here"
@@ -308,7 +308,9 @@ def _fitted(model: _Model, parts: dict[str, Floats], spreads: Mapping[str, Mappi
 def _few(model: _Model) -> list[str]:
     """Return the levels above sessions with too few units for a slope: each of these has an intercept of its own."""
     return [
-        level for level, room in model.room.items() if room < FEWEST_DF and level != min(model.room, key=LEVELS.index)
+        level
+        for level, spare in model.spare.items()
+        if spare < FEWEST_DF and level != min(model.spare, key=LEVELS.index)
     ]
 
 

@@ -69,7 +69,7 @@ def imputed(
     Notes
     -----
     Errors of the turns of a session are alike, so independent draws would make measures of sessions look too certain:
-    in each data set and session the log-odds of a code are shifted by one normal number, after they were stretched so
+    in each data set and session the log-odds of a code are shifted by one normal number, after they were scaled so
     that the mean over shifts is the probability. A sub-code is drawn only where its parent is, and of exclusive
     sub-codes one.
 
@@ -84,7 +84,7 @@ def imputed(
     ----------
     Rubin, D. B. (1987). Multiple imputation for nonresponse in surveys. Wiley. Zeger, S. L., Liang, K.-Y., & Albert,
     P. S. (1988). Models for longitudinal data: A generalized estimating equation approach. Biometrics, 44, 1049-1060
-    (the stretch). Skrondal, A., & Laake, P. (2001). Regression among factor scores. Psychometrika, 66, 563-575.
+    (the scale). Skrondal, A., & Laake, P. (2001). Regression among factor scores. Psychometrika, 66, 563-575.
     """
     if m < 2:
         option = "--imputations"
