@@ -96,7 +96,7 @@ def _claim(row: Row, names: Mapping[str, str], *, higher_is_better: bool) -> str
     higher = (way == "better") == higher_is_better
     numbers = f"{row['slope']:+.2f} SD for 1 SD, {row['lo']:+.2f} to {row['hi']:+.2f}, q {_p(row['q'])}"
     target = _TARGETS[row["target"]].format(scale=scale)
-    seen = f"{target} was {way} ({'higher' if higher else 'lower'})"
+    seen = f"{target}{',' if ',' in target else ''} was {way} ({'higher' if higher else 'lower'})"
     return f"**{_where(row, measure)}**, {seen}: {numbers}; {_people(row)}."
 
 
