@@ -129,8 +129,10 @@ def associations(
     -----
     Measures are split into a session's deviation from its client's mean, the client's deviation from the counselor's
     mean, and the counselor's mean. Intercepts of clients within counselors are random. A level with too few units for a
-    slope is held constant instead (a column for each unit). One slope is taken for all clients, and scores as about
-    normal around it.
+    slope is held constant instead (a column for each unit). Scores are taken as about normal around the slope, and one
+    slope for all clients: where clients differ in it, an interval within clients speaks of more sessions of these
+    clients, and held the mean slope of all clients like them in 88 % of simulated studies
+    (``benchmarks/outcomes_coverage.py``, where all other intervals held in 93 % or more).
 
     A measure that was imputed is replaced by its mean over the imputed data sets, and the spread is that of the imputed
     values. This is regression calibration: with calibrated probabilities the slope is that on the true rates, whereas
