@@ -46,7 +46,8 @@ EXAMPLES = sorted(examples(), key=lambda one: one.words[0] != "run" or "--model"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Go to a folder like the program's, for as long as the examples run."""
     made = tmp_path_factory.mktemp("program")
-    shutil.copytree(ROOT / "sample_transcripts", made / "sample_transcripts")
+    for name in ("sample_transcripts", "sample_course"):
+        shutil.copytree(ROOT / name, made / name)
     shutil.copytree(ROOT / "notebooks" / "codes", made / "notebooks" / "codes")
     here, mask = Path.cwd(), os.umask(0o077)
     os.chdir(made)

@@ -32,8 +32,8 @@ def source(cell: Cell) -> str:
     return "".join(cell["source"])
 
 
-def test_there_are_five() -> None:
-    assert [name[:2] for name in NOTEBOOKS] == ["01", "02", "03", "04", "05"]
+def test_there_are_six() -> None:
+    assert [name[:2] for name in NOTEBOOKS] == ["01", "02", "03", "04", "05", "06"]
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -72,7 +72,7 @@ def anchors(page: Path) -> set[str]:
 def checkout(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Path]:
     """Return a copy of what the notebooks look for, so that they can write nothing into the checkout itself."""
     folder = tmp_path_factory.mktemp("checkout")
-    for name in ("sample_transcripts", "notebooks"):
+    for name in ("sample_transcripts", "sample_course", "notebooks"):
         shutil.copytree(root / name, folder / name)
     with pytest.MonkeyPatch.context() as patched:
         # What belongs to Jupyter and to the reader's matplotlib is elsewhere: the home holds what is left by ours.

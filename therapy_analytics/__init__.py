@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from therapy_analytics.exports import export
     from therapy_analytics.language import Lexicon, load_lexicon
     from therapy_analytics.measures import Column, OnPage, measure
+    from therapy_analytics.outcomes import OutcomeOptions, outcomes
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
     from therapy_analytics.redact import redact
     from therapy_analytics.report import report
@@ -42,23 +43,24 @@ _NAMES = {
     "exports": ["export"],
     "language": ["Lexicon", "load_lexicon"],
     "measures": ["Column", "OnPage", "measure"],
+    "outcomes": ["OutcomeOptions"],
     "readers": ["ReadOptions", "read", "read_files", "reader"],
     "results": ["load", "wide"],
     "run": ["Writing", "analyze"],
     "session": ["Session", "Turn"],
     "settings": ["Settings"],
     "training": ["TrainOptions", "train"],
-    "": ["agreement", "compare", "errors", "plots", "redact", "report", "run", "speakers"],
+    "": ["agreement", "compare", "errors", "outcomes", "plots", "redact", "report", "run", "speakers"],
 }
 """Public names by the module that holds them; those of "" are modules. They are loaded on first use, so that
 ``tanalyze --help`` imports nothing heavy."""
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "ReadOptions", "Session", "Settings",
-    "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare", "errors", "explain",
-    "export", "load", "load_lexicon", "measure", "plots", "read", "read_files", "reader", "redact", "report", "run",
-    "speakers", "synchrony", "train", "wide",
+    "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
+    "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
+    "errors", "explain", "export", "load", "load_lexicon", "measure", "outcomes", "plots", "read", "read_files",
+    "reader", "redact", "report", "run", "speakers", "synchrony", "train", "wide",
 ]  # fmt: skip
 
 

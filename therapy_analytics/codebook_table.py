@@ -101,7 +101,7 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The rows about the identity of a session, then for each measure a row for its value and for each statistic
-        that it may have, which ``statistic`` names.
+        that it may have, which ``statistic`` names; ``core`` says whether it is a column of ``sessions.csv``.
     """
     about = codebook[(codebook["table"] == "sessions") & codebook["family"].isin(ABOUT)].assign(statistic="")
     values = codebook[codebook["table"] == MEASURED]
@@ -121,7 +121,8 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
         if column.unit != _AS_MEASURE:
             rows = rows.assign(unit=column.unit, range=_range(column))
         found.append(rows)
-    return pd.concat(found).drop_duplicates("column").set_index("column")
+    whole = pd.concat(found).drop_duplicates("column").set_index("column")
+    return whole.assign(core=whole.index.isin(codebook.loc[codebook["table"] == "sessions", "column"]))
 
 
 def codebook_of(table: str, family: str, columns: Sequence[Column]) -> pd.DataFrame:

@@ -185,6 +185,15 @@ def replaced_in(out: Path, made: Made) -> Iterator[Path]:
         made.say(sentence)
 
 
+def files_before(recipe: Path) -> list[str]:
+    """Return the files that an earlier command says it wrote beside its recipe: names without a folder."""
+    try:
+        names = json.loads(recipe.read_text(encoding="utf-8")).get("files", [])
+    except (OSError, ValueError, AttributeError):
+        return []
+    return [name for name in names if isinstance(name, str) and Path(name).name == name and name not in ("", ".", "..")]
+
+
 def _note(out: Path, made: Made) -> str:
     return json.dumps({"made_from": [seen_from(one, out) for one in made.sources]}, indent=1) + "\n"
 

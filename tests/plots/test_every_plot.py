@@ -46,6 +46,10 @@ def a_table(needs, n=8):
     }
     if {"human", "machine", "n"} <= set(needs):
         known |= {"human": ["0", "0", "1", "1"] * 2, "machine": ["0", "1"] * 4}
+    if {"who", "kind"} <= set(needs):
+        known |= {"who": ["p01"] * n, "client": ["p01"] * n, "number": np.tile(range(1, n // 2 + 1), 2)}
+        known |= {"kind": np.repeat(["scale", "measure"], n // 2), "name": np.repeat(["ors", "rate"], n // 2)}
+        known |= {"label": np.repeat(["ORS", "Asks"], n // 2)}
     return pd.DataFrame({name: known.get(name, rng.uniform(0.1, 0.9, n).round(2)) for name in needs})
 
 

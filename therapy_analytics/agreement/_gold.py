@@ -151,15 +151,32 @@ def _labels(options: GoldOptions, codes: Sequence[str]) -> LabelIndex:
     return LabelIndex(frozenset(codes), own, options.book)
 
 
-def named(table: pd.DataFrame, wanted: Mapping[str, str]) -> pd.DataFrame:
-    """Give the columns that say which turn and whose codes their standard names; leave all others."""
-    unknown = sorted(set(wanted) - set(NAMES)) + sorted(set(wanted.values()) - set(table.columns))
+def named(
+    table: pd.DataFrame, wanted: Mapping[str, str], names_in_use: Mapping[str, Sequence[str]] = NAMES
+) -> pd.DataFrame:
+    """Give columns that are named in one of many ways their standard names; leave all others.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table, all cells as text.
+    wanted : mapping of str to str
+        Which column holds what, by standard name, where the names do not say.
+    names_in_use : mapping of str to sequence of str, optional
+        Standard names, each with the names that people give such a column, the best known first.
+
+    Raises
+    ------
+    BadOptionError
+        ``wanted`` names what is no standard name, or a column that the table does not have.
+    """
+    unknown = sorted(set(wanted) - set(names_in_use)) + sorted(set(wanted.values()) - set(table.columns))
     if unknown:
-        option, remedy = "columns", f"Known: {', '.join(NAMES)}, and the table's columns"
+        option, remedy = "columns", f"Known: {', '.join(names_in_use)}, and the table's columns"
         raise BadOptionError(option, f"{unknown[0]!r} is not known", remedy)
     by_slug = {slug(name): str(name) for name in reversed(table.columns)}
     found: dict[str, str] = {name: kind for kind, name in wanted.items()}
-    for kind, names in NAMES.items():
+    for kind, names in names_in_use.items():
         free = [by_slug[name] for name in names if name in by_slug and by_slug[name] not in found]
         fits = [name for name in free if kind != "text" or not _are_numbers(table[name])]
         if fits and kind not in found.values():

@@ -66,8 +66,8 @@ def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[
         if len(known) == 1:
             return known * len(rows), []
         raise BadOptionError(_GOLD, "the human codes have no column of sessions", "Give a column session_id")
-    names = {_plain(name): name for name in known}
-    found = [names.get(_plain(name), "") for name in rows["session_id"]]
+    names = {plain_id(name): name for name in known}
+    found = [names.get(plain_id(name), "") for name in rows["session_id"]]
     unknown = {name for name, one in zip(rows["session_id"], found, strict=True) if not one}
     if unknown and not any(found):
         remedy = f"Name them as sessions.csv does ({known[0]}, ...)"
@@ -76,7 +76,7 @@ def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[
     return found, notes
 
 
-def _plain(name: object) -> str:
+def plain_id(name: object) -> str:
     """Return a session's name without folders, ending and case; 7 and 7.0 are one."""
     text = str(name).strip().casefold()
     path = PurePath(text.replace("\\", "/"))

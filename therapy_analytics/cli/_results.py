@@ -294,13 +294,20 @@ def export(
     wide: Annotated[
         bool, typer.Option("--wide", help="Also write the table wide: a row a session, every number in a column.")
     ] = False,
+    imputations: Annotated[
+        int,
+        typer.Option(
+            help="Also write the table imputed: sessions with codes drawn from their probabilities, so many times (20, "
+            "say), for multiple imputation."
+        ),
+    ] = 0,
     replace: Replace = False,
 ) -> None:
     """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
     from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
 
     with sentences():
-        files = export_tables(results, out, to=to, wide=wide, replace=replace, on_before=_say)
+        files = export_tables(results, out, to=to, wide=wide, imputations=imputations, replace=replace, on_before=_say)
     say(*map(str, files))
 
 

@@ -1,4 +1,4 @@
-"""Tables and texts in the terminal: what a run found, and what a comparison says."""
+"""Tables and texts in the terminal: what a run found, and what comparisons and outcomes say."""
 
 from __future__ import annotations
 
@@ -43,11 +43,23 @@ def show_run(result: RunResult, writing: Writing) -> None:
 
 def show_comparison(words: str, out: Path, *, plots: bool) -> None:
     """Print what a comparison says, without how it was done, which is in its file."""
+    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
+    _show_words(words.partition("## How it was done")[0], f"{out}: {files}")
+
+
+def show_outcomes(words: str, out: Path, *, plots: bool) -> None:
+    """Print what courses and outcomes say, without the paragraph for a paper and how to read it."""
+    files = "outcomes.md (these words, and a paragraph for a paper), associations.csv, course.csv, unmatched.csv"
+    page = f"{out}/course.html: the course of each, to open in a browser\n" if plots else ""
+    _show_words(words.partition("## For a paper")[0], f"{page}{out}: {files}")
+
+
+def _show_words(words: str, files: str) -> None:
+    """Print words that are Markdown, and a line on where files are."""
     from rich.markdown import Markdown  # noqa: PLC0415
 
     from therapy_analytics.progress import Terminal  # noqa: PLC0415
 
     console = Terminal(width=None if sys.stdout.isatty() else 100)
-    console.print(Markdown(words.partition("## How it was done")[0]))
-    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
-    console.print(f"{out}: {files}", markup=False, highlight=False)
+    console.print(Markdown(words))
+    console.print(files, markup=False, highlight=False)

@@ -25,7 +25,7 @@ from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import COLUMNS, PERMUTATIONS, comparison_table, groups_table
 from therapy_analytics.compare._words import beside_references, findings, repeated
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.outputs import Made, files_before, replaced_in, sources_of
 from therapy_analytics.results import write_csv
 
 RECIPE = "comparison.json"
@@ -146,7 +146,7 @@ class Comparison:
         CannotWriteError
             The system refused to write.
         """
-        names = {*_FILES, *_files_before(Path(out))}
+        names = {*_FILES, *files_before(Path(out) / RECIPE)}
         made = Made(what="a comparison", names=names, sources=self.sources, replace=replace, say=on_before)
         tables = {"comparison": self.table, "groups": self.groups}
         tables |= {name: one for name, one in (("within", self.within), ("change", self.change)) if len(one)}
@@ -173,15 +173,6 @@ class Comparison:
             table = most_different(self.groups[self.groups["family"] == family], self.table, common=self.usual)
             path = private.fresh(out / f"comparison_{family}.png")
             save(PLOTS["comparison"], table, path, figsize=figure_size(table))
-
-
-def _files_before(out: Path) -> list[str]:
-    """Return the files that an earlier comparison says it wrote here: names without a folder."""
-    try:
-        names = json.loads((out / RECIPE).read_text(encoding="utf-8")).get("files", [])
-    except (OSError, ValueError, AttributeError):
-        return []
-    return [name for name in names if isinstance(name, str) and Path(name).name == name and name not in ("", ".", "..")]
 
 
 def compare(

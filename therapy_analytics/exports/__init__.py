@@ -15,12 +15,15 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.exports._labelled import library, write_spss, write_stata
 from therapy_analytics.exports._tables import (
     EXPORTED,
+    IMPUTED,
     WIDE,
     ExportTable,
     export_tables,
+    imputed_table,
     parquet_library,
     write_parquet,
 )
+from therapy_analytics.outcomes._imputation import imputed
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.results import load
 
@@ -39,33 +42,40 @@ class _ExportForm:
         Writes the tables into a folder.
     names : str
         The file that lists the short names of columns; empty where they keep their names.
+    imputation : str
+        What the program calls the number of an imputed data set.
     """
 
     suffix: str
     check: Callable[[], object]
     write: Callable[[Sequence[ExportTable], Path], None]
     names: str = ""
+    imputation: str = ".imp"
 
     @property
     def files(self) -> list[str]:
         """The names of all files that an export may write."""
-        return [*(f"{table}{self.suffix}" for table in (*EXPORTED, WIDE)), *([self.names] if self.names else [])]
+        return [
+            *(f"{table}{self.suffix}" for table in (*EXPORTED, WIDE, IMPUTED)),
+            *([self.names] if self.names else []),
+        ]
 
 
 FORMS = {
     "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
     "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
-    "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
+    "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv", imputation="Imputation_"),
 }
 """The forms that tables can be exported to, by name."""
 
 
-def export(
+def export(  # noqa: PLR0913 (each is an option of the command)
     results: Analysis | str | Path,
     out: str | Path,
     *,
     to: str = "parquet",
     wide: bool = False,
+    imputations: int = 0,
     replace: bool = False,
     on_before: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
@@ -84,6 +94,10 @@ def export(
     wide : bool, optional
         Whether the table `wide` is written, too: a row a session, every number that was measured in a column (up to
         some 1,300; Stata/BE opens 2,048).
+    imputations : int, optional
+        So many data sets (2 or more) with codes drawn from their probabilities are written under each other into the
+        table `imputed`, for multiple imputation, with the seed of the run; 0 for none. See
+        `therapy_analytics.outcomes._imputation.imputed`.
     replace : bool, optional
         Whether exports of other results, in any form, are replaced.
     on_before : callable, optional
@@ -93,9 +107,9 @@ def export(
     -------
     list of Path
         The files: sessions, measures and parts (a row for each measure), turns, probabilities, turn_measures,
-        behaviours (a row for each turn and code), responses, dyads where there are any, the codebook,
-        and wide where it is asked for. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``,
-        with the name of each column there, and how many of its texts had to be cut.
+        behaviours (a row for each turn and code), responses, dyads where there are any, the codebook, and wide and
+        imputed where they are asked for. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``, with the
+        name of each column there, and how many of its texts had to be cut.
 
     Raises
     ------
@@ -123,6 +137,10 @@ def export(
         what="exported tables", names=form.files, beside=known.difference(form.files), sources=sources_of(results),
         replace=replace, say=on_before,
     )  # fmt: skip
+    tables = export_tables(analysis, with_wide=wide)
+    if imputations:
+        drawn = imputed(analysis, imputations, analysis.seed)
+        tables.append(imputed_table(analysis.sessions, drawn, analysis.codebook, number=form.imputation))
     with replaced_in(out, made) as part:
-        form.write(export_tables(analysis, with_wide=wide), part)
+        form.write(tables, part)
     return [out / name for name in form.files if (out / name).is_file()]

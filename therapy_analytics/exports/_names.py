@@ -12,6 +12,7 @@ _MARK = 4
 """Hexadecimal digits that are added to names that would be the same."""
 _OF_STATA = ("byte", "double", "float", "if", "in", "int", "long", "strl", "using", "with")
 _OF_SPSS = ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")
+_VALID = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _TAKEN = frozenset((*_OF_STATA, *_OF_SPSS))
 """Reserved words of the programs."""
 
@@ -56,10 +57,15 @@ def short_names(names: Iterable[str], *, longest: int) -> dict[str, str]:
 
 
 def _plain(name: str) -> str:
+    if _VALID.fullmatch(name) and not _is_reserved(name):
+        return name
     letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = re.sub(r"\W+", "_", letters, flags=re.ASCII).strip("_")
-    reserved = plain.casefold() in _TAKEN or re.fullmatch(r"(?i)str\d+", plain)
-    return plain if plain[:1].isalpha() and not reserved else f"v_{plain}".rstrip("_")
+    return plain if plain[:1].isalpha() and not _is_reserved(plain) else f"v_{plain}".rstrip("_")
+
+
+def _is_reserved(name: str) -> bool:
+    return name.casefold() in _TAKEN or re.fullmatch(r"(?i)str\d+", name) is not None
 
 
 def _fitting(name: str, longest: int) -> str:

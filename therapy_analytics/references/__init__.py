@@ -15,6 +15,9 @@ import pandas as pd
 from therapy_analytics.errors import UnknownNameError
 
 PROFILES = Path(__file__).parent / "reference_profiles.csv"
+LEDGER = Path(__file__).parent / "outcome_ledger.csv"
+"""What ratings of clients, outcomes and skill say of core measures; ``python -m benchmarks.outcomes --write`` makes
+it."""
 GROUPS: Mapping[str, str] = {
     "human_high": "People, demonstrations of high quality (AnnoMI, HLQC)",
     "human_low": "People, demonstrations of low quality (AnnoMI, HLQC)",

@@ -1,0 +1,127 @@
+"""A study as a user does it: from transcripts and a table of scores to a paragraph and a page, in two commands."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import tanalyze
+from course_study import WORSE, write_study
+
+import therapy_analytics as ta
+
+
+def invoke(*words: object):
+    return tanalyze(*(str(one) for one in words))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with results of 12 clients with 6 sessions, their scores, and what was found."""
+    folder = tmp_path_factory.mktemp("study")
+    transcripts, scores = write_study(folder)
+    measured = invoke("run", transcripts, "--out", folder / "results", "--tagger", "fast", "--no-plots")
+    assert measured.status == 0, measured.err
+    done = invoke("outcomes", folder / "results", "--outcomes", scores, "--out", folder / "out", "--imputations", 2)
+    assert done.status == 0, done.err
+    (folder / "printed.txt").write_text(done.out, encoding="utf-8")
+    return folder
+
+
+def test_the_command_prints_who_got_worse_and_what_goes_with_what(study: Path) -> None:
+    printed = " ".join((study / "printed.txt").read_text(encoding="utf-8").split())
+    assert "72 sessions of 12 clients with 3 counselors. PHQ-9 (lower is better), 72 scores." in printed
+    assert "10 reliably improved, 2 reliably worse (p03, p09), 0 without reliable change" in printed
+    assert "Turns of danger were found in 1 session: p03_4. Read these first." in printed
+    assert "In sessions with higher therapist reflection rate than the client's others" in printed
+
+
+def test_the_files_are_there_and_private(study: Path) -> None:
+    names = {path.name for path in (study / "out").iterdir()}
+    figures = {f"course_p{n:02d}.png" for n in range(1, 13)}
+    tables = {"associations.csv", "course.csv", "unmatched.csv"}
+    assert names == {*figures, *tables, "outcomes.md", "outcomes.json", "course.html", ".made_from.json"}
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in (study / "out").iterdir())
+    recipe = json.loads((study / "out" / "outcomes.json").read_text(encoding="utf-8"))
+    assert recipe["scales"]["phq9"]["better"] == "lower"
+    assert "Kroenke" in recipe["scales"]["phq9"]["source"]
+
+
+def test_the_course_says_who_got_worse(study: Path) -> None:
+    course = pd.read_csv(study / "out" / "course.csv", keep_default_na=False)
+    assert len(course) == 72
+    last = course.groupby("client").tail(1).set_index("client")["phq9_reliable"]
+    assert set(last[last == "worse"].index) == set(WORSE)
+    assert set(course["therapist_reflection_rate_since_last"]) >= {"", "more", "within noise"}
+
+
+def test_the_paragraph_has_methods_and_numbers(study: Path) -> None:
+    words = (study / "out" / "outcomes.md").read_text(encoding="utf-8")
+    told = words.partition("## For a paper")[2].partition("##")[0]
+    assert "10 of 12 clients had improved and 2 were worse (reliable change, Jacobson & Truax, 1991: 6 points)" in told
+    assert "the error of the codes entered by regression calibration (2 imputations)" in told
+    assert re.search(r"b = -0\.\d\d \[-\d\.\d\d, -0\.\d\d\], t\(\d+\), q (= |below )\.\d+", told)
+
+
+def test_the_page_shows_who_got_worse_first_and_leads_to_the_turns(study: Path) -> None:
+    page = (study / "out" / "course.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h2>(p\d+)</h2>", page)[:2] == list(WORSE)
+    assert len(re.findall(r'<img alt="Course of p\d+ over sessions', page)) == 12
+    assert 'Turns of danger were found in <a href="../results/report.html#session/p03_4">p03_4</a>' in page
+    assert "default-src &#x27;none&#x27;" in page
+    assert "<script" not in page
+    assert "killing" not in page  # no word of a transcript
+
+
+def test_it_goes_on_in_its_own_folder_alone(study: Path, tmp_path: Path) -> None:
+    words = ["outcomes", study / "results", "--out", study / "out", "--imputations", 0, "--no-plots"]
+    again = invoke(*words, "--outcomes", study / "phq9.csv")
+    assert again.status == 0, again.err
+    assert {path.suffix for path in (study / "out").iterdir()} == {".csv", ".md", ".json"}
+    other = tmp_path / "other.csv"
+    other.write_text("session_id,ORS\np01_1,20\n", encoding="utf-8")
+    refused = invoke(*words, "--outcomes", other)
+    assert refused.status == 2
+    assert "courses and outcomes" in refused.err
+
+
+def test_counselors_have_a_course_too(study: Path, tmp_path: Path) -> None:
+    options = [
+        "--outcomes",
+        study / "phq9.csv",
+        "--by",
+        "counselor",
+        "--imputations",
+        0,
+        "--show",
+        "open_question_rate",
+    ]
+    done = invoke("outcomes", study / "results", *options, "--out", tmp_path / "out")
+    assert done.status == 0, done.err
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.png")) == [
+        "course_Ash.png", "course_Brook.png", "course_Cole.png",
+    ]  # fmt: skip
+
+
+def test_a_mistake_is_a_sentence(study: Path, tmp_path: Path) -> None:
+    table = tmp_path / "scores.csv"
+    table.write_text("client,Score of mood\np01,3\n", encoding="utf-8")
+    done = invoke("outcomes", study / "results", "--outcomes", table, "--out", tmp_path / "out")
+    assert done.status == 2
+    assert "no column is a scale that is known" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_codes_by_hand_correct_the_slopes(study: Path) -> None:
+    turns = ta.load(study / "results").turns
+    coded = turns[turns["session_id"].astype(str).str.endswith(("_1", "_6")) & (turns["role"] == "therapist")]
+    gold = coded[["session_id", "turn"]].assign(reflection=coded["mi_reflection"].astype(int))
+    options = ta.OutcomeOptions(gold=gold, imputations=0, measures=("therapist_reflection_rate",))
+    found = ta.outcomes(study / "results", study / "phq9.csv", options=options)
+    assert found.corrected["n_gold"].unique().tolist() == [24]
+    assert "24 of 72 sessions by hand" in str(found)
+    assert "were drawn at random from all of them" in str(found)

@@ -1,0 +1,193 @@
+"""Sessions with their scores and measures: the table that everything else is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from therapy_analytics.compare._measures import ComparedMeasure, choose, described
+from therapy_analytics.compare._results import Results
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outcomes._match import MatchedScores, Sessions, match, sessions_of
+from therapy_analytics.outcomes._scales import Scale
+from therapy_analytics.outcomes._scores import Scores
+from therapy_analytics.readers._notes import counted
+
+IDENTITY = ("session_id", "client", "counselor", "date", "number")
+LENGTH = ("n_turns", "n_words_therapist", "n_words_client")
+"""How long a session is: what is held constant beside each association."""
+DANGER = "n_danger_turns"
+"""Client turns that speak of present danger of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Sessions with scores and measures.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row a session, ordered by client and number: `IDENTITY`, a column a scale (nan where there is no score), a
+        column a measure with ``_lo`` and ``_hi`` where it has an interval, `LENGTH`, and `DANGER`. Sessions that have
+        a score and no transcript have an empty ``session_id`` and no measure. ``client`` is one name a client:
+        of clients of one name the counselor stands behind it; a session whose client is unknown has none.
+    scales : tuple of Scale
+        The scales.
+    measures : tuple of ComparedMeasure
+        The measures that are related to scores.
+    unmatched : DataFrame
+        As `MatchedScores`.
+    notes : tuple of str
+        What to know of all this, in sentences.
+    """
+
+    table: pd.DataFrame
+    scales: tuple[Scale, ...]
+    measures: tuple[ComparedMeasure, ...]
+    unmatched: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def recorded(self) -> pd.DataFrame:
+        """Return the sessions that have a transcript."""
+        return self.table[self.table["session_id"] != ""].reset_index(drop=True)
+
+
+def joined(results: Results, scores: Scores, measures: Sequence[str] | None = None) -> Joined:
+    """Join the sessions of results with scores.
+
+    Parameters
+    ----------
+    results : Results
+        The sessions, as ``tanalyze compare`` reads them.
+    scores : Scores
+        The scores.
+    measures : sequence of str, optional
+        Names, patterns or families of measures, as for ``tanalyze compare``; by default the core measures that are a
+        rate, a share or a mean.
+
+    Raises
+    ------
+    BadOptionError
+        As `match`; or a measure is not known, or a scale is called as a measure.
+    """
+    sessions = sessions_of(results.sessions)
+    found = match(scores, sessions)
+    chosen = tuple(core_measures(results) if measures is None else choose(results, measures))
+    _refuse_same_names(scores.scales, results)
+    table = sessions.table.drop(columns="counted").join(_numbers(results, chosen))
+    table = _with_scores(table, scores, found)
+    table = pd.concat([table, _without_transcript(scores, found)], ignore_index=True)
+    table["client"] = _clients(table)
+    order = table.sort_values(["counselor", "client", "number"], kind="stable", na_position="last")
+    first = [*IDENTITY, *(one.name for one in scores.scales)]
+    whole = order[[*first, *(name for name in order if name not in first)]].reset_index(drop=True)
+    notes = (
+        *results.warnings,
+        *sessions.notes,
+        *scores.notes,
+        *_counted(sessions, scores, found),
+        *_notes(whole, found),
+    )
+    return Joined(table=whole, scales=scores.scales, measures=chosen, unmatched=found.unmatched, notes=notes)
+
+
+def core_measures(results: Results) -> list[ComparedMeasure]:
+    """Return the core measures that are a rate, a share or a mean, or a course over the session.
+
+    Counts and sizes are left out, as they grow with the length of a session, and so is what the tool says of itself.
+    """
+    rows = results.codebook
+    fit = rows["core"] & (rows["statistic"] == "value") & (rows["compare"] != "no") & (rows["unit"] != "seconds")
+    defined = results.sessions.notna().any()
+    core = [name for name in rows.index[fit] if name in results.sessions and defined[name]]
+    if not core:
+        problem = "the results hold no core measure"
+        raise BadOptionError("--measures", problem, "Name measures, or make the results again with tanalyze run")
+    return [described(results, name) for name in core]
+
+
+def _refuse_same_names(scales: Sequence[Scale], results: Results) -> None:
+    for one in scales:
+        if one.name in results.sessions:
+            problem = f"the results have a column {one.name}, and so has the table of scores"
+            raise BadOptionError("--outcomes", problem, "Call the column of the scores otherwise")
+
+
+def _numbers(results: Results, measures: Sequence[ComparedMeasure]) -> pd.DataFrame:
+    """Return the columns of numbers: measures with their intervals, sizes, turns of danger."""
+    frame = results.sessions
+    names = [name for one in measures for name in (one.name, f"{one.name}_lo", f"{one.name}_hi") if name in frame]
+    names += [name for name in (*LENGTH, DANGER) if name in frame]
+    return frame[list(dict.fromkeys(names))].reset_index(drop=True)
+
+
+def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> pd.DataFrame:
+    """Add a column a scale, and what the scores' table alone says of a session."""
+    known = scores.table.assign(place=found.place)[found.place >= 0]
+    wide = known.pivot_table(index="place", columns="scale", values="score", sort=False)
+    table = table.join(wide.reindex(columns=[one.name for one in scores.scales]))
+    for name in ("client", "counselor", "date"):
+        told = known[known[name] != ""].drop_duplicates("place").set_index("place")[name]
+        table[name] = table[name].where(table[name] != "", told.reindex(table.index, fill_value=""))
+    told = known[known["number"].notna()].drop_duplicates("place").set_index("place")["number"]
+    table["number"] = table["number"].fillna(told.reindex(table.index))
+    return table
+
+
+def _without_transcript(scores: Scores, found: MatchedScores) -> pd.DataFrame:
+    """Return a row for each session of a known client that has scores and no transcript, where its number is known."""
+    own = scores.table.assign(client=found.client, counselor=found.counselor)
+    own = own[(found.place < 0) & (own["client"] != "") & own["number"].notna()]
+    if own.empty:
+        return own.reindex(columns=list(IDENTITY))
+    keys = ["client", "counselor", "number"]
+    wide = own.pivot_table(index=keys, columns="scale", values="score", sort=False).reset_index()
+    dates = own.drop_duplicates(keys).set_index(keys)["date"]
+    dated = dates.reindex(pd.MultiIndex.from_frame(wide[keys])).to_numpy()
+    return wide.assign(session_id="", date=dated)
+
+
+def _clients(table: pd.DataFrame) -> pd.Series:
+    """Return one name a client: clients of one name under several counselors are told apart."""
+    several = table.groupby("client")["counselor"].transform("nunique") > 1
+    apart = table["client"] + " (" + table["counselor"] + ")"
+    return table["client"].where(~several | (table["client"] == ""), apart)
+
+
+def _counted(sessions: Sessions, scores: Scores, found: MatchedScores) -> list[str]:
+    """Return a note where numbers of sessions may have shifted: a session in between may have no transcript."""
+    left = scores.table.assign(client=found.client)[found.place < 0]
+    clients = set(left.loc[left["number"].notna(), "client"]) & set(sessions.table["client"][sessions.table["counted"]])
+    if not clients - {""}:
+        return []
+    whose = counted(len(clients - {""}), "client")
+    note = (
+        f"The table has more sessions of {whose} than the results, where sessions were counted by date: if one in "
+        "between has no transcript, scores stand beside the wrong sessions. A session_number in the results, or dates "
+        "in the table, make it sure."
+    )
+    return [note]
+
+
+def _notes(table: pd.DataFrame, found: MatchedScores) -> list[str]:
+    notes = []
+    alone = int((table["client"] == "").sum())
+    if alone:
+        notes.append(f"{counted(alone, 'session')} of unknown clients: related to scores, and in no course.")
+    missing = int((table["session_id"] == "").sum())
+    if missing:
+        what = counted(missing, "session")
+        notes.append(f"{what} with scores and without a transcript: in the course, with scores alone.")
+    left = found.unmatched
+    sides = {
+        "outcomes": "scores of the table could not be used, or belong to no session of the results",
+        "results": "sessions of the results have no score",
+    }
+    for side, what in sides.items():
+        n = int((left["side"] == side).sum())
+        if n:
+            notes.append(f"{n} {what}: see unmatched.csv.")
+    return notes

@@ -1,0 +1,135 @@
+"""What goes with what, with the error of the codes as far as it can enter, and what that says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from therapy_analytics.analysis import Analysis
+from therapy_analytics.compare._phrases import p_phrase, spaced
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outcomes._associations import associations
+from therapy_analytics.outcomes._findings import findings
+from therapy_analytics.outcomes._gold import ASSUMPTION, SCORE_ON_RATE, corrected_slopes, rates_by_hand
+from therapy_analytics.outcomes._imputation import imputed
+from therapy_analytics.outcomes._join import Joined
+from therapy_analytics.results import form_of
+
+Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
+_NO_ERROR = "The error of the codes is not in the slopes: {why}."
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What goes with what.
+
+    Attributes
+    ----------
+    table : DataFrame
+        As ``associations.csv``.
+    corrected : DataFrame
+        As ``corrected.csv``: slopes that hold however the tagger errs, where people coded some sessions; else no rows.
+    found, absent, open : tuple of str
+        Sentences: what goes with what, what does not, and what cannot be told.
+    by_hand : tuple of str
+        Sentences on `corrected`.
+    imputations : int
+        How many times codes were imputed, 0 where their error is not in the table.
+    notes : tuple of str
+        Why it is not.
+    """
+
+    table: pd.DataFrame
+    corrected: pd.DataFrame
+    found: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    by_hand: tuple[str, ...] = ()
+    imputations: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def related(
+    data: Joined,
+    results: Sources,
+    *,
+    imputations: int = 0,
+    gold: str | Path | pd.DataFrame | None = None,
+    seed: int = 0,
+) -> Related:
+    """Relate measures to scores.
+
+    Parameters
+    ----------
+    data : Joined
+        Sessions with scores and measures.
+    results : Analysis, DataFrame, path, or sequence of paths
+        Where they come from: probabilities and codes of turns are needed for the error of the codes.
+    imputations, gold, seed :
+        As in `therapy_analytics.outcomes.OutcomeOptions`.
+
+    Raises
+    ------
+    BadOptionError
+        Codes of people are given, and the results are a table of sessions, or several folders.
+    """
+    measures = [one.name for one in data.measures]
+    better = {one.name: one.higher_is_better for one in data.scales}
+    source, why_not = _with_turns(results)
+    drawn = imputed(source, imputations, seed) if imputations and source is not None else []
+    table = associations(data.table, measures, list(better), better, imputations=drawn or None)
+    labels = {one.name: one.label for one in data.scales}
+    told = findings(table, better, labels=labels)
+    corrected = pd.DataFrame()
+    if gold is not None:
+        if source is None:
+            raise BadOptionError("--gold", f"codes by hand need the codes of turns, and {why_not}", "Name one folder")
+        people = rates_by_hand(source, gold)
+        corrected = corrected_slopes(data.recorded, people, measures, list(better), seed=seed)
+    note = _NO_ERROR.format(why=why_not if source is None else "no imputations were asked for")
+    return Related(
+        table=table,
+        corrected=corrected,
+        found=told.found,
+        absent=told.absent,
+        open=told.open,
+        by_hand=tuple(_by_hand(corrected, labels)),
+        imputations=len(drawn),
+        notes=() if drawn else (note,),
+    )
+
+
+def _with_turns(results: Sources) -> tuple[Analysis | Path | None, str]:
+    """Return the one source that has the codes of turns; None where there is none, and why."""
+    if isinstance(results, Analysis):
+        return results, ""
+    if isinstance(results, pd.DataFrame):
+        return None, "a table of sessions has no turns"
+    paths = [results] if isinstance(results, str | Path) else list(results)
+    folders = [path.parent if path.name == "sessions.csv" else path for path in map(Path, paths)]
+    if len(folders) > 1:
+        return None, "several folders were given"
+    whole = form_of(folders[0]) == "parquet" or (folders[0] / "codebook.csv").is_file()
+    return (folders[0], "") if whole else (None, "the folder holds a table of sessions alone")
+
+
+def _by_hand(corrected: pd.DataFrame, labels: dict[str, str]) -> Iterator[str]:
+    """Yield a sentence for each measure that people coded, and on what they rest."""
+    if corrected.empty:
+        return
+    rows = corrected[corrected["direction"] == SCORE_ON_RATE]
+    for row in rows.to_dict("records"):
+        what = f"{labels[row['scale']]} and {spaced(row['measure'])}"
+        if row["note"]:
+            yield f"{what}: no slope, {row['note']}."
+            continue
+        slope, low, high = (f"{row[name]:+.3g}" for name in ("slope", "lo", "hi"))
+        yield (
+            f"{what}: {slope} points from a rate of 0 to 1 (95% interval {low} to {high}, {p_phrase('p', row['p'])}; "
+            f"{row['n_gold']} of {row['n_sessions']} sessions by hand), where the machine's codes alone give "
+            f"{row['machine_slope']:+.3g}."
+        )
+    yield ASSUMPTION

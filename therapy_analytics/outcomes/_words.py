@@ -1,0 +1,199 @@
+"""What courses and outcomes say, in words: for whoever supervises, and a paragraph for a paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from therapy_analytics.compare._phrases import listed, p_phrase, spaced
+from therapy_analytics.outcomes._course import IMPROVED, NO_CHANGE, WORSE, last_changes
+from therapy_analytics.outcomes._join import DANGER, Joined
+from therapy_analytics.outcomes._relate import Related
+from therapy_analytics.outcomes._scales import Scale
+from therapy_analytics.readers._notes import counted
+
+_BY_ERROR = 0.025
+"""The share of unchanged clients that error of measurement alone makes reliably worse (or better)."""
+_MOST_CLIENTS = 40
+_LEVEL = 0.05
+_TARGETS = {
+    "session": "the {scale} of the session",
+    "next": "the {scale} of the next session given this one",
+    "change": "the last {scale} given the first",
+}
+_MOST_FINDINGS, _MOST_NUMBERS = 3, 6
+NOTHING = "Of no measure of the talk can it be said that it goes with the scores."
+HOW_TO_READ = """
+- *Reliable change* (Jacobson and Truax): a change since the client's first score that error of measurement alone \
+would give one unchanged client in twenty. It is about the score and says nothing of what caused it.
+- Within clients: sessions in which a client's talk had more of something than in the client's other sessions. Between \
+clients: clients whose talk has more of it on average. Between counselors: the same of counselors.
+- That two things go together does not make one the cause of the other. Sicker clients may be asked more.
+- Codes are a machine's, and none of this rates a person: it is for whoever made it, to look at what happened there.
+""".strip()
+
+
+def summary(
+    data: Joined,
+    course: pd.DataFrame,
+    found: Related,
+    recipe: Mapping[str, Any],
+) -> str:
+    """Return the whole of ``outcomes.md``.
+
+    Parameters
+    ----------
+    data : Joined
+        Sessions with scores and measures.
+    course : DataFrame
+        As ``course.csv``.
+    found : Related
+        What goes with what.
+    recipe : mapping of str to object
+        How it was made.
+    """
+    notes = (*data.notes, *found.notes)
+    lines = ["# Courses and outcomes", "", who(data), "", *(f"- {note}" for note in notes)]
+    lines += [""] if notes else []
+    lines += ["## In short", "", *(f"- {one}" for one in in_short(data, course, found)), ""]
+    lines += _clients(data, course)
+    sections = {
+        "What goes with what": found.found,
+        "With the sessions that people coded": found.by_hand,
+        "What does not go together": found.absent,
+        "What cannot be told": found.open,
+    }
+    for title, told in sections.items():
+        lines += [f"## {title}", "", *(f"- {one}" for one in told), ""] if told else []
+    lines += ["## For a paper", "", paragraph(data, course, found, recipe), ""]
+    return "\n".join([*lines, "## How to read this", "", HOW_TO_READ, ""])
+
+
+def who(data: Joined) -> str:
+    """Return how many sessions, clients and scores there are, in a sentence."""
+    known = data.table[data.table["client"] != ""]
+    people = counted(known["client"].nunique(), "client")
+    counselors = known.loc[known["counselor"] != "", "counselor"].nunique()
+    by = f" with {counted(counselors, 'counselor')}" if counselors else ""
+    scores = [
+        f"{one.label} ({one.better} is better), {counted(int(data.table[one.name].notna().sum()), 'score')}"
+        for one in data.scales
+    ]
+    return f"{counted(len(data.recorded), 'session')} of {people}{by}. {'; '.join(scores)}."
+
+
+def in_short(data: Joined, course: pd.DataFrame, found: Related) -> list[str]:
+    """Return the sentences to read first: who got worse, where danger was, what goes with what."""
+    lines = [one for scale in data.scales for one in _changed(last_changes(course, scale), scale)]
+    if DANGER in course:
+        marked = course.loc[course[DANGER] > 0, "session_id"]
+        names = listed([escaped(one) for one in marked])
+        where = f"Turns of danger were found in {counted(len(marked), 'session')}: {names}. Read these first."
+        lines += [where] if names else []
+    more = len(found.found) - _MOST_FINDINGS
+    told = [f"{more} more associations stand below."] if more > 0 else []
+    return [*lines, *(found.found[:_MOST_FINDINGS] or [NOTHING]), *told]
+
+
+def _changed(last: pd.DataFrame, scale: Scale) -> list[str]:
+    """Return who changed reliably on a scale by the last score."""
+    if last.empty:
+        return [f"No client has two scores of the {scale.label}: of change nothing can be said."]
+    if not np.isfinite(scale.reliable):
+        return [f"How large a reliable change of the {scale.label} is, is not known: --scales can say it."]
+    if len(last) == 1:
+        client, change, words = last.iloc[0][["client", "change", "reliable"]]
+        return [f"{escaped(client)}, {scale.label}, last score against first: {change:+.3g} points, {words}."]
+    n = {word: int((last["reliable"] == word).sum()) for word in (IMPROVED, WORSE, NO_CHANGE)}
+    worse = listed([escaped(one) for one in last.loc[last["reliable"] == WORSE, "client"]])
+    alone = len(last) * _BY_ERROR
+    named = f" ({worse})" if worse else ""
+    text = (
+        f"{scale.label}, last score against first, {counted(len(last), 'client')}: {n[IMPROVED]} reliably improved, "
+        f"{n[WORSE]} reliably worse{named}, {n[NO_CHANGE]} without reliable change (of {scale.reliable:.3g} points)."
+    )
+    return [f"{text} Had none changed, error of measurement alone would make {alone:.1f} worse."]
+
+
+def _clients(data: Joined, course: pd.DataFrame) -> list[str]:
+    """Return a table of clients: sessions, and for each scale the first and last score and what that change is."""
+    lines: list[str] = []
+    for scale in data.scales:
+        last = last_changes(course, scale).sort_values("client", kind="stable")
+        if last.empty:
+            continue
+        scored = course[course[scale.name].notna()].groupby("client", sort=False)[scale.name]
+        first = scored.first()
+        lines += [f"| {scale.label} | scores | first | last | since the first |", "| --- | ---: | ---: | ---: | --- |"]
+        for row in last[:_MOST_CLIENTS].to_dict("records"):
+            start = float(first[row["client"]])
+            words = row["reliable"] or f"{row['change']:+.3g}"
+            end = start + float(row["change"])
+            lines.append(f"| {escaped(row['client'])} | {row['n']} | {start:.3g} | {end:.3g} | {words} |")
+        more = len(last) - _MOST_CLIENTS
+        lines += ["", *([f"{more} more stand in course.csv.", ""] if more > 0 else [])]
+    return ["## Clients", "", *lines] if lines else []
+
+
+def paragraph(
+    data: Joined,
+    course: pd.DataFrame,
+    found: Related,
+    recipe: Mapping[str, Any],
+) -> str:
+    """Return methods and results as a paper has them, to be checked and shortened."""
+    lines = [
+        f"Transcripts were coded with therapy-analytics {recipe['therapy_analytics']} ({recipe['tagger']}). {who(data)}"
+    ]
+    for scale in data.scales:
+        last = last_changes(course, scale)
+        if len(last) and np.isfinite(scale.reliable):
+            n = {word: int((last["reliable"] == word).sum()) for word in (IMPROVED, WORSE)}
+            lines.append(
+                f"By the last score of the {scale.label}, {n[IMPROVED]} of {len(last)} clients had improved and "
+                f"{n[WORSE]} were worse (reliable change, Jacobson & Truax, 1991: {scale.reliable:.3g} points)."
+            )
+    lines.append(methods(data, found))
+    lines.append(_results(data, found.table))
+    return " ".join(lines)
+
+
+def methods(data: Joined, found: Related) -> str:
+    """Return how associations were computed, in a few sentences."""
+    error = "the error of the codes is not in these numbers"
+    if found.imputations:
+        error = f"the error of the codes entered by regression calibration ({found.imputations} imputations)"
+    tests = int(found.table["p"].notna().sum())
+    return (
+        f"Each of {counted(len(data.measures), 'measure')} of the talk was divided into its deviations within clients, "
+        "between clients and between counselors, and related to the score of the session, to that of the next session "
+        "given this one, and to the last score given the first, by mixed models with random intercepts of clients and "
+        "counselors (restricted maximum likelihood, Satterthwaite's degrees of freedom), with and without the length "
+        f"of the session; slopes are standardised, q is adjusted for all {tests:,} tests (Benjamini-Hochberg), and "
+        f"{error}."
+    )
+
+
+def escaped(name: object) -> str:
+    """Return a name with the characters of Markdown escaped."""
+    return re.sub(r"([*<>|`\[\]\\_])", r"\\\1", " ".join(str(name).split()))
+
+
+def _results(data: Joined, table: pd.DataFrame) -> str:
+    """Return the claimed associations, the smallest q first, as papers write them."""
+    rows = table[(table["adjusted"] == "") & (table["q"] < _LEVEL)].sort_values("q", kind="stable")
+    if rows.empty:
+        return "No association was significant (q < .05)."
+    labels = {one.name: one.label for one in data.scales}
+    told = [
+        f"{spaced(row['measure'])} and {_TARGETS[row['target']].format(scale=labels[row['scale']])} "
+        f"{spaced(row['level'])}, b = {row['slope']:.2f} [{row['lo']:.2f}, {row['hi']:.2f}], "
+        f"t({row['df']:.0f}), {p_phrase('q', row['q'])}"
+        for row in rows[:_MOST_NUMBERS].to_dict("records")
+    ]
+    more = f"; {len(rows) - _MOST_NUMBERS} more are in the table" if len(rows) > _MOST_NUMBERS else ""
+    return f"Associations with q < .05, with 95% intervals: {'; '.join(told)}{more}."
