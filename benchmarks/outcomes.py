@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,11 +126,12 @@ def predicted(sessions: pd.DataFrame, run: Path) -> str:
     core = core_columns(sessions)
     without = [name for name in core if name not in LENGTH]
     wide = ta.wide(run)
-    extra = [name for name in wide.select_dtypes("number") if name not in sessions and not _is_interval(name)]
+    numbers = map(str, wide.select_dtypes("number"))
+    extra = [name for name in numbers if name not in sessions and not _is_interval(name)]
     whole = sessions.merge(wide[["session_id", *extra]], on="session_id", validate="one_to_one")
     whole = whole.loc[:, whole.notna().sum() >= FEWEST]
     everything = [*core, *[name for name in extra if name in whole and whole[name].nunique() > 1]]
-    sets = {
+    sets: dict[str, list[str]] = {
         "length of the session alone": list(LENGTH),
         "core measures": core,
         "core measures without those of length": without,
@@ -192,7 +194,7 @@ def foretold_values(sessions: pd.DataFrame, columns: Sequence[str], by: str) -> 
     return found
 
 
-def _regression() -> object:
+def _regression() -> Any:
     return make_pipeline(SimpleImputer(add_indicator=True), StandardScaler(), RidgeCV(PENALTIES))
 
 
@@ -208,10 +210,10 @@ def design(sessions: pd.DataFrame, columns: Sequence[str]) -> Floats:
 def _permuted(sessions: pd.DataFrame, columns: Sequence[str], some: Sequence[str]) -> float:
     """Return the correlation for unseen counselors where some columns of the test part were shuffled; mean of ten."""
     given, truth = design(sessions, columns), sessions[SCORE].to_numpy(np.float64)
-    rng, at = np.random.default_rng(SEED), [columns.index(name) for name in some]
+    rng, at = np.random.default_rng(SEED), np.array([columns.index(name) for name in some])
     found = np.full((DRAWS_OF_FAMILIES, len(truth)), np.nan)
     for train, test in GroupKFold(FOLDS, shuffle=True, random_state=SEED).split(given, truth, sessions["counselor"]):
-        model = _regression().fit(given[train], truth[train])  # type: ignore[attr-defined]
+        model = _regression().fit(given[train], truth[train])
         for draw in range(DRAWS_OF_FAMILIES):
             shuffled = given[test].copy()
             shuffled[:, at] = shuffled[np.ix_(rng.permutation(len(test)), at)]
@@ -261,7 +263,7 @@ def _associations(
 
 
 def correlation(
-    x: Floats, y: Floats, clusters: NDArray[np.object_], *, beyond: Floats | None = None, within: object = None
+    x: Floats, y: Floats, clusters: NDArray[Any], *, beyond: Floats | None = None, within: object = None
 ) -> Association:
     """Return a correlation of ranks, its interval by drawing clusters anew.
 
@@ -287,7 +289,7 @@ def _partial(table: Floats) -> float:
     return float(rest[:, 0] @ rest[:, 1]) / product if product > 0 else np.nan
 
 
-def _drawn(table: Floats, statistic: Callable[[Floats], float], clusters: NDArray[np.object_]) -> Association:
+def _drawn(table: Floats, statistic: Callable[[Floats], float], clusters: NDArray[Any]) -> Association:
     codes, _ = pd.factorize(clusters)
     rows_of = [np.flatnonzero(codes == one) for one in range(codes.max() + 1)]
     rng = np.random.default_rng(SEED)
@@ -326,9 +328,9 @@ def of_people(data: Path, unseen: Path) -> pd.DataFrame:
     codes = pd.read_csv(unseen, dtype={"session": str}, low_memory=False)
     corpora = {name: build_reference.read(data / name) for name in ("annomi", "hlqc")}
     group_of = {(name, one.id): group for name, one, group in build_reference.groups(corpora)}
-    found = []
+    found: list[pd.DataFrame] = []
     for name, sessions in corpora.items():
-        values = build_reference.measured(name, sessions, group_of, codes, "accurate")
+        values: pd.DataFrame = build_reference.measured(name, sessions, group_of, codes, "accurate")
         found.append(values.assign(corpus=name, skilled=(values["group"] == "human_high").astype(int)))
     return pd.concat(found, ignore_index=True)
 

@@ -191,7 +191,8 @@ def train(
     codebook: Annotated[
         str | None,
         typer.Option(
-            help="What the labels are: your own file (TOML), or bolt, epitome, mi, misc, miti, process.", show_default=False
+            help="What the labels are: your own file (TOML), or bolt, epitome, mi, misc, miti, process.",
+            show_default=False,
         ),
     ] = None,
     only: Annotated[
@@ -315,7 +316,9 @@ def export(
 def codebook(
     books: Annotated[
         list[str] | None,
-        typer.Argument(help="Codebooks whose codes to print instead: bolt, epitome, mi, misc, miti, process, or your own file."),
+        typer.Argument(
+            help="Codebooks whose codes to print instead: bolt, epitome, mi, misc, miti, process, or your own file."
+        ),
     ] = None,
 ) -> None:
     """Print what every column of the tables means, or the codes of codebooks, as CSV."""

@@ -129,9 +129,9 @@ def corrected_slopes(
     its interval would be Student's t were all sessions coded by hand. For the rate's slope this is the difference
     estimator of prediction-powered inference, with the best weight of the machine.
 
-    With ten sessions by hand the intervals are wide: six to eight tenths of those from these alone, and no narrower than
-    these with a machine that hardly follows the true rate, however many others there are, because how the machine errs
-    is known no better. More sessions by hand make them narrower. Coverage: ``benchmarks/outcomes_coverage.py``.
+    With ten sessions by hand the intervals are wide: six to eight tenths of those from these alone, and no narrower
+    than these with a machine that hardly follows the true rate, however many others there are, because how the machine
+    errs is known no better. More sessions by hand make them narrower. Coverage: ``benchmarks/outcomes_coverage.py``.
 
     References
     ----------
