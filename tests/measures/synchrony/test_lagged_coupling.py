@@ -154,6 +154,15 @@ def test_undefined_is_nan(x: Floats, y: Floats) -> None:
     assert np.isnan(coupled(x, y)).all()
 
 
+@pytest.mark.parametrize("n", range(1, 6))
+def test_a_few_exchanges_are_undefined_and_no_error(make, n: int) -> None:  # type: ignore[no-untyped-def]
+    """With three exchanges the furthest lag had left an empty series on one side, and the session was an error."""
+    x, y = np.random.default_rng(8).integers(3, 9, (2, n))
+    values = lagged_coupling(make(_spoken(x, y)))
+    assert np.isnan([value for name, value in values.items() if name.startswith("coupling")]).all()
+    assert np.isnan(correlations(x.astype(float), y.astype(float))[[0, 5]]).all() == (n <= 3)
+
+
 def test_twelve_exchanges_are_enough() -> None:
     x, y = np.random.default_rng(7).standard_normal((2, 12))
     assert np.isfinite(coupled(x, y)[0])

@@ -130,7 +130,8 @@ def correlations(x: Floats, y: Floats, n_lags: int = N_LAGS) -> Floats:
     -------
     float64 array (..., 2 * n_lags)
         -1 to 1, at the lags -5, -3, -1, 1, 3, 5. Above 0 the client's turn comes later: at 1 it is the reply to the
-        therapist's turn, at -1 the therapist's turn is the reply to the client's. Nan where one does not vary.
+        therapist's turn, at -1 the therapist's turn is the reply to the client's. Nan where one does not vary, and
+        where the series are shorter than the lag.
 
     Examples
     --------
@@ -142,6 +143,9 @@ def correlations(x: Floats, y: Floats, n_lags: int = N_LAGS) -> Floats:
     """
     n, found = x.shape[-1], []
     for shift in range(-n_lags, n_lags):  # the client's value stands so many exchanges later
+        if n <= abs(shift):
+            found.append(np.full(np.broadcast_shapes(x.shape[:-1], y.shape[:-1]), nan))
+            continue
         one, other = x[..., max(-shift, 0) : n - max(shift, 0)], y[..., max(shift, 0) : n + min(shift, 0)]
         one, other = (each - each.mean(axis=-1, keepdims=True) for each in (one, other))
         scale = np.sqrt(np.vecdot(one, one) * np.vecdot(other, other))
