@@ -36,7 +36,7 @@ import therapy_analytics as ta
 from benchmarks._markdown import markdown
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import all_columns
-from therapy_analytics.references import LEDGER
+from therapy_analytics.references import LEDGER, LEDGER_KINDS
 from therapy_analytics.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -227,7 +227,7 @@ def _permuted(sessions: pd.DataFrame, columns: Sequence[str], some: Sequence[str
 def ledger(kokoro: pd.DataFrame, mibot: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each measure of `EXPECTED`.
 
-    Columns: ``measure``, ``expected``, ``rating``; then for each of `_KINDS` the association and its ``_lo`` and
+    Columns: ``measure``, ``expected``, ``rating``; then for each of `LEDGER_KINDS` the association and its ``_lo`` and
     ``_hi``; ``verdict``.
     """
     return pd.DataFrame([_row(name, kokoro, mibot, people) for name in EXPECTED])
@@ -235,15 +235,12 @@ def ledger(kokoro: pd.DataFrame, mibot: pd.DataFrame, people: pd.DataFrame) -> p
 
 def _row(name: str, kokoro: pd.DataFrame, mibot: pd.DataFrame, people: pd.DataFrame) -> dict[str, object]:
     expected, rating = EXPECTED[name]
-    found = dict(zip(_KINDS, _associations(name, rating, kokoro, mibot, people), strict=True))
+    found = dict(zip(LEDGER_KINDS, _associations(name, rating, kokoro, mibot, people), strict=True))
     row: dict[str, object] = {"measure": name, "expected": expected, "rating": rating}
     for kind, one in found.items():
         row |= {kind: one.value, f"{kind}_lo": one.lo, f"{kind}_hi": one.hi}
     signs = [found[kind].sign() for kind in ("beyond_length", "confidence", "skilled")]
     return row | {"verdict": verdict(expected, signs)}
-
-
-_KINDS = ("score", "beyond_length", "within_counselors", "own_rating", "confidence", "skilled")
 
 
 def _associations(
@@ -320,6 +317,9 @@ def _above(table: Floats) -> float:
     return float(np.mean(found)) if found else np.nan
 
 
+_NO_OTHERS: dict[str, list[Any]] = {"mibot": [], "vera_mh": [], "mindeval": []}
+
+
 def of_people(data: Path, unseen: Path) -> pd.DataFrame:
     """Return the values of sessions of skilled and unskilled people; no code is by a tagger that had seen them."""
     sys.path.insert(0, str(ROOT / "tools"))  # the reference profiles are made of the same values
@@ -327,7 +327,7 @@ def of_people(data: Path, unseen: Path) -> pd.DataFrame:
 
     codes = pd.read_csv(unseen, dtype={"session": str}, low_memory=False)
     corpora = {name: build_reference.read(data / name) for name in ("annomi", "hlqc")}
-    group_of = {(name, one.id): group for name, one, group in build_reference.groups(corpora)}
+    group_of = {(name, one.id): group for name, one, group in build_reference.groups(corpora | _NO_OTHERS)}
     found: list[pd.DataFrame] = []
     for name, sessions in corpora.items():
         values: pd.DataFrame = build_reference.measured(name, sessions, group_of, codes, "accurate")
@@ -345,14 +345,14 @@ def verdict(expected: str, signs: Sequence[str]) -> str:
         return "wrong sign in two of three"
     if against:
         return "wrong sign in one of three" if not for_it else "for and against"
-    return f"as expected in {for_it} of three" if for_it else "nothing found"
+    return f"as expected in {('one', 'two', 'three')[for_it - 1]} of three" if for_it else "nothing found"
 
 
 def _shown(rows: pd.DataFrame) -> str:
-    head = ["measure", "expected", *[kind.replace("_", " ") for kind in _KINDS], "verdict"]
+    head = ["measure", "expected", *[kind.replace("_", " ") for kind in LEDGER_KINDS], "verdict"]
     body = []
     for _, row in rows.iterrows():
-        ones = [Association(row[kind], row[f"{kind}_lo"], row[f"{kind}_hi"], 0) for kind in _KINDS]
+        ones = [Association(row[kind], row[f"{kind}_lo"], row[f"{kind}_hi"], 0) for kind in LEDGER_KINDS]
         body.append([f"`{row['measure']}`", str(row["expected"]), *map(str, ones), str(row["verdict"])])
     return markdown([head, *body])
 

@@ -14,6 +14,7 @@ from therapy_analytics.measures import Column, Curve, KindOf, Mark, Measure, OnP
 from therapy_analytics.measures._base import Shown, wide_name
 from therapy_analytics.measures._rows import MEASURE_COLUMNS
 from therapy_analytics.measures.process._profile import profile_columns
+from therapy_analytics.references import ledger_words
 from therapy_analytics.tables import (
     QUOTE_COLUMN,
     SENTENCES_COLUMN,
@@ -27,10 +28,11 @@ from therapy_analytics.tables import (
 
 CODEBOOK_COLUMNS = (
     "column", "table", "family", "meaning", "unit", "range", "high_means", "formula", "misleads", "evidence", "source",
-    "measure", "direction", "label", "page", "does", "compare",
+    "measure", "direction", "label", "page", "does", "compare", "outcomes",
 )  # fmt: skip
-"""The columns of ``codebook.csv``. The last four are the name of a measure on the page, its place there, what a speaker
-does in turns that it counts, and whether ``tanalyze compare`` tests or shows it by default."""
+"""The columns of ``codebook.csv``. The last five are the name of a measure on the page, its place there, what a speaker
+does in turns that it counts, whether ``tanalyze compare`` tests or shows it by default, and what
+ratings, outcomes and skill have to do with it."""
 ABOUT = ("fixed", "metadata")
 """Families of columns that describe a session and are no measures."""
 _ABOVE = {"z": " above shuffled turns (z)", "surrogate_z": " above surrogate pairs (z)"}
@@ -73,7 +75,12 @@ def codebook_table(
     codes = [(book, code) for book in codebooks for code in book.codes]
     rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
     rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in known]
-    rows += [_codebook_row(column, "sessions", one.family) for one, column in rates if column.core]
+    ledger = ledger_words()
+    rows += [
+        {**_codebook_row(column, "sessions", one.family), "outcomes": ledger.get(column.name, "")}
+        for one, column in rates
+        if column.core
+    ]
     rows += [_codebook_row(column, MEASURED, one.family) for one, column in rates if column.statistic == "value"]
     of_codes = profile_columns([code for _, code in codes], known)
     rows += [_codebook_row(column, MEASURED, "process") for column in of_codes]

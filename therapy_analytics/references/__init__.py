@@ -1,5 +1,6 @@
-"""The reference profiles that come with the package: good and poor counseling by people, and language models.
+"""What comes with the package to hold sessions against: reference profiles, and a ledger of outcomes.
 
+``outcome_ledger.csv`` says what ratings of clients, outcomes and skill have to do with core measures.
 ``reference_profiles.csv`` is made by ``tools/build_reference.py``; docs/reference_profile.md shows it and says what the
 groups are.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -16,8 +17,6 @@ from therapy_analytics.errors import UnknownNameError
 
 PROFILES = Path(__file__).parent / "reference_profiles.csv"
 LEDGER = Path(__file__).parent / "outcome_ledger.csv"
-"""What ratings of clients, outcomes and skill say of core measures; ``python -m benchmarks.outcomes --write`` makes
-it."""
 GROUPS: Mapping[str, str] = {
     "human_high": "People, demonstrations of high quality (AnnoMI, HLQC)",
     "human_low": "People, demonstrations of low quality (AnnoMI, HLQC)",
@@ -68,3 +67,46 @@ def reference_profiles(tagger: Literal["accurate", "fast"] = "accurate") -> pd.D
         raise UnknownNameError("tagger of the reference profiles", tagger, TAGGERS)
     whole = pd.read_csv(PROFILES)
     return whole[whole["tagger"] == tagger].drop(columns="tagger").reset_index(drop=True)
+
+
+LEDGER_KINDS: Mapping[str, str] = {
+    "score": "clients' score of the session (KokoroChat)",
+    "beyond_length": "the same beyond length",
+    "within_counselors": "the same within counselors",
+    "own_rating": "the rating that belongs to it, beyond length",
+    "confidence": "confidence after less before, beyond length (MIBot)",
+    "skilled": "skilled above unskilled people (AnnoMI, HLQC)",
+}
+"""What the ledger holds for each measure: correlations of ranks, and for skill 2 AUC - 1; all -1 to 1."""
+
+
+def outcome_ledger() -> pd.DataFrame:
+    """Return what ratings of clients, outcomes and skill have to do with core measures.
+
+    Returns
+    -------
+    DataFrame
+        One row a measure: ``measure``; ``expected``, the sign that its literature expects (+, -, or empty); ``rating``,
+        the rating of KokoroChat that belongs to it; for each of `LEDGER_KINDS` a value with its 95 % bootstrap interval
+        (``..._lo``, ``..._hi``), nan where it is undefined; and ``verdict`` in words.
+
+    Notes
+    -----
+    KokoroChat are typed role plays in translation, MIBot a language model with people who smoke, AnnoMI and HLQC
+    demonstrations: associations in such talk, and no causes. ``python -m benchmarks.outcomes --write`` makes the file.
+    """
+    return pd.read_csv(LEDGER, dtype={"expected": str}, keep_default_na=True).fillna({"expected": ""})
+
+
+def ledger_words() -> dict[str, str]:
+    """Return the ledger in a sentence a measure."""
+    return {str(row["measure"]): _ledger_sentence(row) for _, row in outcome_ledger().iterrows()}
+
+
+def _ledger_sentence(row: pd.Series[Any]) -> str:
+    told = [
+        f"{words} {row[kind]:+.2f} [{row[f'{kind}_lo']:+.2f}, {row[f'{kind}_hi']:+.2f}]"
+        for kind, words in LEDGER_KINDS.items()
+        if pd.notna(row[kind])
+    ]
+    return "; ".join([f"Expected: {row['expected'] or 'either sign'}; {row['verdict']}", *told])
