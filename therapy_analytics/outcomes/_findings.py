@@ -149,18 +149,27 @@ def _places(table: pd.DataFrame, names: Mapping[str, str]) -> Iterator[tuple[str
 def _open(table: pd.DataFrame, names: Mapping[str, str]) -> Iterator[str]:
     """Yield what cannot be told."""
     plain = table[table["adjusted"] == ""]
+    yield from _unknown(plain, names)
     for where, some in _places(plain, names):
-        if some["p"].isna().all():
-            yield f"{where}: nothing can be said ({some['note'].iloc[0]})."
-            continue
         rows = some[some["finding"] == OPEN]
         if len(rows):
             reach = rows[["lo", "hi"]].abs().max(axis=1).median()
             told = f"{len(rows)} of {counted(len(some), 'measure')} inconclusive"
             yield f"{where}: {told}; of half of these, associations of up to {reach:.2f} SD cannot be ruled out."
     yield from _missing_levels(plain)
-    yield from [NO_CHANGE_ALONE] if (table["target"] == CHANGE).any() else []
+    yield from [NO_CHANGE_ALONE] if table.loc[table["target"] == CHANGE, "p"].notna().any() else []
     yield NO_CAUSE
+
+
+def _unknown(table: pd.DataFrame, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield where nothing can be said and why; scales of which the same is true stand together."""
+    scales: dict[tuple[str, str, str], list[str]] = {}
+    for key, rows in table.groupby(["level", "target", "scale"], sort=False):
+        level, target, scale = map(str, key)
+        if rows["p"].isna().all():
+            scales.setdefault((level, target, str(rows["note"].iloc[0])), []).append(names[scale])
+    for (level, target, why), some in scales.items():
+        yield f"Between {_UNITS[level]}, {_TARGETS[target].format(scale=listed(some))}: nothing can be said ({why})."
 
 
 def _missing_levels(table: pd.DataFrame) -> Iterator[str]:
