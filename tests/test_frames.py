@@ -154,7 +154,7 @@ def test_codes_parts_and_roles_are_categories(analysis: ta.Analysis) -> None:
     assert part.cat.ordered
     assert list(part.cat.categories) == ["whole", "third_1", "third_2", "third_3", "window"]
     assert list(analysis.profile["code"].cat.categories) == list(analysis.profile["code"].unique())
-    assert analysis.responses["therapist_code"].cat.categories[-1] == "process_certain"
+    assert analysis.responses["therapist_code"].cat.categories[-1] == "epitome_exploration"
 
 
 def test_a_value_that_this_version_does_not_know_is_kept() -> None:

@@ -93,6 +93,7 @@ ends = {
     "compare": tanalyze(
         "compare", "r", "--by", "site", "--measures", "core", "--permutations", "1000", "--out", "compared"
     ),
+    "outcomes": tanalyze("outcomes", "r", "--outcomes", "scores.csv", "--out", "outcomes"),
     "agree": tanalyze("agree", "r", "codes.csv", "--out", "agreed"),
     "train": tanalyze("train", "codes.csv", "coded", "--cold", *beside, "--only", "own_greets", "--out", "model"),
     "export": max(tanalyze("export", "r", "--to", form, "--out", "exported") for form in ("parquet", "stata")),
@@ -163,6 +164,7 @@ def make(work: Path) -> None:
     places = [(number, at) for number in range(10) for at in range(0, 16, 2)]
     codes = [f"s{number},{at},{int(greets(number, at))},{int(at % 4 == 0)}" for number, at in places]
     (work / "codes.csv").write_text("\n".join(["session_id,turn,greets,mi_question", *codes]) + "\n", encoding="utf-8")
+    (work / "scores.csv").write_text("session_id,PHQ-9\ns0,14\ns1,9\n", encoding="utf-8")
     words = " ".join((*SPOKEN, *LABELS))
     for name, data in {
         "cut.json": f'[{{"speaker": "{LABELS[0]}", "text": "{words}',
@@ -213,7 +215,11 @@ def told(work: Path) -> dict[str, Any]:
 def made(work: Path) -> list[Path]:
     """Return all files that were written, those in archives apart."""
     given = {work / name for name in ("talks", "coded", "broken", "misnamed")}
-    return [one for one in work.rglob("*") if not given & {one, *one.parents} and one.name != "codes.csv"]
+    return [
+        one
+        for one in work.rglob("*")
+        if not given & {one, *one.parents} and one.name not in ("codes.csv", "scores.csv")
+    ]
 
 
 def contents(path: Path) -> str:

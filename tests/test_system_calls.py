@@ -32,6 +32,7 @@ COMMANDS = {
     ],
     "report": ["report", "results"],
     "compare": ["compare", "results", "--by", "source", "--out", "compared"],
+    "outcomes": ["outcomes", "results", "--outcomes", "scores.csv", "--out", "outcomes"],
     "agree": ["agree", "results", "codes.csv", "--out", "agreed"],
     "export": ["export", "results", "--to", "parquet", "--out", "exported"],
     "export to Stata": ["export", "results", "--to", "stata", "--out", "exported_stata"],
@@ -67,6 +68,9 @@ def work(tmp_path_factory: pytest.TempPathFactory, root: Path, samples: Path) ->
         for name in names:
             shutil.copy(samples / name, folder / place)
     shutil.copy(root / "notebooks" / "codes" / "therapist_codes.csv", folder / "codes.csv")
+    ids = [Path(name).stem for name in TALKS]
+    rows = "".join(f"{name},{20 - at}\n" for at, name in enumerate(ids))
+    (folder / "scores.csv").write_text(f"session_id,PHQ-9\n{rows}", encoding="utf-8")
     return folder
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.behaviours import builtin_codebooks, load_tagger
-from therapy_analytics.behaviours.hierarchy import parents
+from therapy_analytics.behaviours import load_tagger
 from therapy_analytics.compare._corrected import (
     Share,
     TaggerErrors,
@@ -181,9 +180,7 @@ def test_the_file_covers_the_codes_of_the_tagger() -> None:
             rows = rows[(rows["tagger"] == tagger) & (rows["aim"] == aim)]
             whole = rows[rows["whole_sessions"]]
             names = load_tagger(all_codes=True).names
-            # The accurate tagger's kinds were counted before exclusive kinds were, so that no error of theirs is known.
-            left_out = set(parents(builtin_codebooks())) if tagger == "accurate" else set()
-            assert set(rows["code"]) == set(names) - left_out
+            assert set(rows["code"]) == set(names)
             assert whole["code"].is_unique
             assert whole[["sensitivity", "specificity"]].stack().between(0, 1).all()
             people = set(whole.loc[whole["truth"].eq("people"), "code"])

@@ -70,7 +70,7 @@ def test_the_taggers_errors_can_take_a_band_away() -> None:
     assert unsure["band"] == ""
     assert "the tagger's own errors could move it over the line" in unsure["sentence"]
     assert unsure["corrected_lo"] < unsure["corrected"] < unsure["corrected_hi"]
-    sure = counted(ten(60, 6, 104), by="who", tagger="accurate")
+    sure = counted(ten(80, 4, 104), by="who", tagger="accurate")
     assert sure["band"] == "good"
     assert isnan(counted(rows, by="who", tagger="llm")["corrected"])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -144,3 +146,12 @@ def test_a_scale_is_not_called_as_a_column_of_the_results():
     scores = pd.DataFrame({"session_id": ["a1"], RATE: [3]})
     with pytest.raises(BadOptionError, match="Call the column of the scores otherwise"):
         ta.outcomes(SESSIONS, scores, options=ta.OutcomeOptions(better=(RATE,), imputations=0))
+
+
+def test_sessions_of_unknown_clients_have_no_course(tmp_path: Path) -> None:
+    """Scores by session can be related to the talk all the same."""
+    sessions = pd.DataFrame({"session_id": list("abc"), "therapist_question_rate": [0.5, 0.4, 0.6]})
+    scores = pd.DataFrame({"session_id": list("abc"), "PHQ-9": [14, 9, 11]})
+    found = ta.outcomes(sessions, scores, options=ta.OutcomeOptions(imputations=0))
+    assert (len(found.course), len(found.lines), len(found.joined)) == (0, 0, 3)
+    assert found.write(tmp_path / "out").joinpath("associations.csv").is_file()

@@ -155,6 +155,8 @@ def course_lines(data: Joined, results: Results, *, by: str = CLIENT, shown: Seq
     table = data.table[(data.table["client"] != "") & (data.table[by] != "")]
     table = table.assign(who=table[by], number=_places(table, by))
     parts = [pd.DataFrame(rows) for rows in _line_parts(table, data, results, by, shown)]
+    if not any(map(len, parts)):  # no session says whose it is
+        return pd.DataFrame(columns=list(LINES))
     whole = pd.concat([one.reindex(columns=list(LINES)) for one in parts if len(one)], ignore_index=True)
     return whole.sort_values(["who", "number"], kind="stable", ignore_index=True)
 

@@ -237,8 +237,9 @@ def outcomes(
     >>> sessions["therapist_question_rate"] = [0.5, 0.4, 0.6]
     >>> scores = pd.DataFrame({"client": ["ann"], "PHQ-9 session 1": [18], "PHQ-9 session 3": [9]})
     >>> found = outcomes(sessions, scores, options=OutcomeOptions(imputations=0))
-    >>> found.course[["number", "phq9", "phq9_change", "phq9_reliable"]].iloc[2].tolist()
-    [3.0, 9.0, -9.0, 'improved']
+    >>> last = found.course.iloc[2]
+    >>> int(last["number"]), float(last["phq9"]), float(last["phq9_change"]), last["phq9_reliable"]
+    (3, 9.0, -9.0, 'improved')
     """
     options = options or OutcomeOptions()
     index = scale_index(own=options.scales, better=options.better, worse=options.worse)
