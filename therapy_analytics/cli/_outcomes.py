@@ -100,7 +100,7 @@ def outcomes(
         )  # fmt: skip
         found = outcomes_of(results, outcomes, options=options)
         found.write(out, plots=plots, replace=replace, on_before=lambda sentence: say(sentence, err=True))
-    show_outcomes(found.words, out, plots=plots)
+    show_outcomes(found.words, out, plots=plots and len(found.lines) > 0)
 
 
 def _names(text: str) -> tuple[str, ...]:
