@@ -256,7 +256,8 @@ def test_files_are_their_owners_alone_whatever_the_umask(work: Path, told: dict[
 
 
 def test_nothing_is_written_but_where_it_was_asked_for(work: Path, told: dict[str, Any]) -> None:
-    outs = [work / name for name in ("r", "p", "compared", "outcomes", "agreed", "model", "exported", "b", "m", "d", *HOLD_WORDS)]
+    names = ("r", "p", "compared", "outcomes", "agreed", "model", "exported", "b", "m", "d", *HOLD_WORDS)
+    outs = [work / name for name in names]
     beside = re.compile(r"\.model\.\w+")
     for path in map(Path, told["written"]):
         own = any(out == path or out in path.parents for out in outs)
