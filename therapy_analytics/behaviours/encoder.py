@@ -34,7 +34,7 @@ BEFORE = 32
 """How many subwords of the turn before are read with a part, its last."""
 PART = 64
 """The most subwords of a part of a turn."""
-AT_ONCE, IN_MEMORY = 16, 1000
+AT_ONCE, IN_MEMORY = 16, 200
 """The most parts, of the same number of subwords, that are read side by side; the most of which the lower layers'
 vectors are kept until the upper layers have read them."""
 WIDTH = 384
