@@ -64,7 +64,7 @@ def test_the_paragraph_has_methods_and_numbers(study: Path) -> None:
     told = words.partition("## For a paper")[2].partition("##")[0]
     assert "10 of 12 clients had improved and 2 were worse (reliable change, Jacobson & Truax, 1991: 6 points)" in told
     assert "the error of the codes entered by regression calibration (2 imputations)" in told
-    assert re.search(r"b = -0\.\d\d \[-\d\.\d\d, -0\.\d\d\], t\(\d+\), q (= |below )\.\d+", told)
+    assert re.search(r"b = -0\.\d\d \[-\d\.\d\d, -0\.\d\d\], t\(\d+\) = -\d+\.\d\d, p (= |below )\.\d+", told)
 
 
 def test_the_page_shows_who_got_worse_first_and_leads_to_the_turns(study: Path) -> None:

@@ -48,10 +48,10 @@ def show_comparison(words: str, out: Path, *, plots: bool) -> None:
 
 
 def show_outcomes(words: str, out: Path, *, plots: bool) -> None:
-    """Print what courses and outcomes say, without the paragraph for a paper and how to read it."""
-    files = "outcomes.md (these words, and a paragraph for a paper), associations.csv, course.csv, unmatched.csv"
+    """Print what courses and outcomes say in short, and where the rest stands."""
+    files = "outcomes.md (all that was found, and a paragraph for a paper), associations.csv, course.csv, unmatched.csv"
     page = f"{out}/course.html: the course of each, to open in a browser\n" if plots else ""
-    _show_words(words.partition("## For a paper")[0], f"{page}{out}: {files}")
+    _show_words(words.partition("## Clients")[0].partition("## What")[0], f"{page}{out}: {files}")
 
 
 def _show_words(words: str, files: str) -> None:

@@ -18,6 +18,9 @@ _NAMES = ("counselor", "client", "model", "session_id", "source_file")
 """Columns whose values are names, before which the name of the column is not repeated."""
 
 
+_ABBREVIATIONS = ("lsm", "rlsm", "nclid")
+
+
 def unit_name(clustered_by: str, n: float) -> str:
     """Return how n clusters are called: session, clients, counselors."""
     one, several = _UNIT_NAMES.get(clustered_by, (clustered_by, f"{clustered_by}s"))
@@ -32,8 +35,8 @@ def label(data: Grouped, name: str) -> str:
 
 
 def spaced(measure: object) -> str:
-    """Return the name of a measure with spaces."""
-    return str(measure).replace("_", " ")
+    """Return the name of a measure with spaces, abbreviations in capitals."""
+    return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in str(measure).split("_"))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ class OutcomeFindings:
     Attributes
     ----------
     found : tuple of str
-        One for each association that is claimed, the largest of a scale first.
+        One for each association that is claimed, the surest of a scale first.
     absent : tuple of str
         One for each scale, level and target with measures of which no association can be said.
     open : tuple of str
@@ -78,7 +78,7 @@ def findings(
 def _claims(table: pd.DataFrame, better: Mapping[str, bool], names: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each measure, scale, level and target that is claimed."""
     claimed = table[table["finding"].isin((BETTER, WORSE))]
-    order = claimed.assign(size=-claimed["slope"].abs()).sort_values(["scale", "size"], kind="stable")
+    order = claimed.sort_values(["scale", "q", "p"], kind="stable")
     keys = ["scale", "measure", "level", "target"]
     for key, rows in order.groupby(keys, sort=False):
         found = {str(row["adjusted"]): row for row in rows.to_dict("records")}
@@ -94,10 +94,12 @@ def _claim(row: Row, names: Mapping[str, str], *, higher_is_better: bool) -> str
     measure, scale = names[row["measure"]], names[row["scale"]]
     way = "better" if row["finding"] == BETTER else "worse"
     higher = (way == "better") == higher_is_better
-    numbers = f"{row['slope']:+.2f} SD for 1 SD, {row['lo']:+.2f} to {row['hi']:+.2f}, q {_p(row['q'])}"
+    numbers = (
+        f"{row['slope']:+.2f} SD for each SD (95% interval {row['lo']:+.2f} to {row['hi']:+.2f}; q {_p(row['q'])})"
+    )
     target = _TARGETS[row["target"]].format(scale=scale)
     seen = f"{target}{',' if ',' in target else ''} was {way} ({'higher' if higher else 'lower'})"
-    return f"**{_where(row, measure)}**, {seen}: {numbers}; {_people(row)}."
+    return f"**{_where(row, measure)}**, {seen}: {numbers}."
 
 
 def _where(row: Row, measure: str) -> str:
@@ -111,20 +113,13 @@ def _where(row: Row, measure: str) -> str:
     return f"Where {who} had higher {measure} than other {who}{of_one}"
 
 
-def _people(row: Row) -> str:
-    """Return how many sessions there are, of how many known clients and counselors."""
-    sessions = counted(row["n_sessions"], "session")
-    clients = f" of {counted(row['n_clients'], 'client')}" if row["n_clients"] else ""
-    return sessions + clients + (f" with {counted(row['n_counselors'], 'counselor')}" if row["n_counselors"] else "")
-
-
 def _beyond_length(found: Mapping[str, Row], *, asked: bool) -> str:
     """Return what becomes of an association when the length of sessions is held constant."""
     if "" not in found:
-        return " This shows only when the length of the session is held constant."
+        return " It shows only with the length of the session held constant."
     if ADJUSTED in found and found[ADJUSTED]["finding"] == found[""]["finding"]:
-        return f" It holds when the length of the session is held constant ({found[ADJUSTED]['slope']:+.2f})."
-    return " Beyond the length of the session it is not shown." if asked else ""
+        return f" With the length of the session held constant: {found[ADJUSTED]['slope']:+.2f}."
+    return " With the length of the session held constant it is not shown." if asked else ""
 
 
 def _p(value: float) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from therapy_analytics.compare._phrases import listed, p_phrase, spaced
+from therapy_analytics.compare._phrases import listed, p_phrase, p_value, spaced
+from therapy_analytics.outcomes._associations import ADJUSTED, BETTER
+from therapy_analytics.outcomes._associations import WORSE as WORSE_SCORE
 from therapy_analytics.outcomes._course import IMPROVED, NO_CHANGE, WORSE, last_changes
 from therapy_analytics.outcomes._join import DANGER, Joined
+from therapy_analytics.outcomes._levels import CLIENTS, COUNSELORS, WITHIN
 from therapy_analytics.outcomes._relate import Related
 from therapy_analytics.outcomes._scales import Scale
 from therapy_analytics.readers._notes import counted
@@ -27,6 +31,10 @@ _TARGETS = {
 }
 _MOST_FINDINGS, _MOST_NUMBERS = 3, 6
 NOTHING = "Of no measure of the talk can it be said that it goes with the scores."
+SLOPES = (
+    "Slopes are standard deviations of the score for each standard deviation of the measure, both among what is "
+    "compared; those in bold have a q below .05 and are claimed."
+)
 HOW_TO_READ = """
 - *Reliable change* (Jacobson and Truax): a change since the client's first score that error of measurement alone \
 would give one unchanged client in twenty. It is about the score and says nothing of what caused it.
@@ -61,8 +69,8 @@ def summary(
     lines += [""] if notes else []
     lines += ["## In short", "", *(f"- {one}" for one in in_short(data, course, found)), ""]
     lines += _clients(data, course)
+    lines += _claims(data, found.table)
     sections = {
-        "What goes with what": found.found,
         "With the sessions that people coded": found.by_hand,
         "What does not go together": found.absent,
         "What cannot be told": found.open,
@@ -95,7 +103,7 @@ def in_short(data: Joined, course: pd.DataFrame, found: Related) -> list[str]:
         where = f"Turns of danger were found in {counted(len(marked), 'session')}: {names}. Read these first."
         lines += [where] if names else []
     more = len(found.found) - _MOST_FINDINGS
-    told = [f"{more} more associations stand below."] if more > 0 else []
+    told = [f"{counted(more, 'more association')} in outcomes.md."] if more > 0 else []
     return [*lines, *(found.found[:_MOST_FINDINGS] or [NOTHING]), *told]
 
 
@@ -137,6 +145,37 @@ def _clients(data: Joined, course: pd.DataFrame) -> list[str]:
         more = len(last) - _MOST_CLIENTS
         lines += ["", *([f"{more} more stand in course.csv.", ""] if more > 0 else [])]
     return ["## Clients", "", *lines] if lines else []
+
+
+def _claims(data: Joined, table: pd.DataFrame) -> list[str]:
+    """Return a table of the associations that are claimed, the surest of each kind first."""
+    keys = ["scale", "target", "level", "measure"]
+    claimed = table[table["finding"].isin((BETTER, WORSE_SCORE))]
+    if claimed.empty:
+        return []
+    labels = {one.name: one.label for one in data.scales}
+    units = {WITHIN: "sessions of one client", CLIENTS: "clients", COUNSELORS: "counselors"}
+    head = ["Compared", "Measure", "Score", "Slope [95% interval]", "q", "Length held constant", "Sessions, clients"]
+    lines = [f"| {' | '.join(head)} |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    some = table.merge(claimed[keys].drop_duplicates(), on=keys).sort_values("q", kind="stable")
+    each = {tuple(map(str, key)): rows.to_dict("records") for key, rows in some.groupby(keys, sort=False)}
+    for key in sorted(each, key=lambda one: (list(labels).index(one[0]), list(units).index(one[2]), one[1])):
+        scale, target, level, measure = key
+        rows = {str(row["adjusted"]): row for row in each[key]}
+        plain, held = rows.get(""), rows.get(ADJUSTED)
+        about = each[key][0]
+        cells = [units[level], spaced(measure), _TARGETS[target].format(scale=labels[scale]), _slope(plain)]
+        cells += [p_value(plain["q"]) if plain else "", _slope(held), f"{about['n_sessions']}, {about['n_clients']}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return ["## What goes with what", "", SLOPES, "", *lines, ""]
+
+
+def _slope(row: Mapping[Hashable, Any] | None) -> str:
+    """Return a slope with its interval, in bold where it is claimed; empty where there is none."""
+    if row is None or not np.isfinite(row["slope"]):
+        return ""
+    text = f"{row['slope']:+.2f} [{row['lo']:+.2f}, {row['hi']:+.2f}]"
+    return f"**{text}**" if row["finding"] in (BETTER, WORSE_SCORE) else text
 
 
 def paragraph(
@@ -183,6 +222,12 @@ def escaped(name: object) -> str:
     return re.sub(r"([*<>|`\[\]\\_])", r"\\\1", " ".join(str(name).split()))
 
 
+def _t(row: Mapping[Hashable, Any]) -> float:
+    """Return t of a slope, from its interval."""
+    error = float(row["hi"] - row["lo"]) / 2 / float(stats.t.ppf(0.975, row["df"]))
+    return float(row["slope"]) / error
+
+
 def _results(data: Joined, table: pd.DataFrame) -> str:
     """Return the claimed associations, the smallest q first, as papers write them."""
     rows = table[(table["adjusted"] == "") & (table["q"] < _LEVEL)].sort_values("q", kind="stable")
@@ -192,7 +237,7 @@ def _results(data: Joined, table: pd.DataFrame) -> str:
     told = [
         f"{spaced(row['measure'])} and {_TARGETS[row['target']].format(scale=labels[row['scale']])} "
         f"{spaced(row['level'])}, b = {row['slope']:.2f} [{row['lo']:.2f}, {row['hi']:.2f}], "
-        f"t({row['df']:.0f}), {p_phrase('q', row['q'])}"
+        f"t({row['df']:.0f}) = {_t(row):.2f}, {p_phrase('p', row['p'])}, {p_phrase('q', row['q'])}"
         for row in rows[:_MOST_NUMBERS].to_dict("records")
     ]
     more = f"; {len(rows) - _MOST_NUMBERS} more are in the table" if len(rows) > _MOST_NUMBERS else ""
