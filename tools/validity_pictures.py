@@ -192,7 +192,8 @@ def agreement_coverage() -> Figure:
             one.plot(part[name], part[column], marker, color=colour, markersize=3.6)
         mark(one, 0.95, across=True)
         one.set(xlabel=f"Number of {name}", ylim=(0.74, 1), xscale="log")
-        one.set_xticks(sizes := sorted({int(n) for n in part[name]}), sizes)
+        sizes = sorted({int(n) for n in part[name]})
+        one.set_xticks(sizes, [str(n) for n in sizes])
         one.minorticks_off()
     axes[0].set_ylabel("Coverage of 95% intervals\nof kappa")
     below(figure, ["t over sessions or counselors (now)", "percentiles of drawn sessions (before)"])
@@ -297,7 +298,10 @@ def synchrony_sessions() -> Figure:
     names = ["semantic_similarity", "lexical_alignment", "recurrence_rate", "coordination", "rlsm", "lsm_turn_mean"]
     found = found[found.measure.isin(names)]
     figure, axes = panels(2, 88, sharey=True)
-    kinds = {"above_shuffles_percent": "shuffled turns", "above_surrogate_pairs_percent": "surrogate pairs"}
+    kinds = {
+        "above_shuffles_percent": "shuffled turns",
+        "above_surrogate_pairs_percent": "surrogate pairs of version 0.3",
+    }
     for one, (column, title) in zip(axes, kinds.items(), strict=True):
         rows(one, names)
         for nth, corpus in enumerate(CORPORA):
