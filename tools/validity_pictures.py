@@ -337,7 +337,7 @@ def planted_strength() -> Figure:
             "lexical_alignment semantic_similarity recurrence_rate coordination lsm_turn_mean coupling_words_strength",
         ),
         "surrogate_share_p_below_05": (
-            "beside surrogate pairs",
+            "beside surrogate pairs of version 0.3",
             "lexical_alignment semantic_similarity expression_variety coordination lsm_turn_mean syntactic_alignment",
         ),
     }
