@@ -55,10 +55,10 @@ def test_every_option_has_help_and_stands_with_its_command(name: str, parameter:
 
 TECHNICAL = (
     *("kappa", "AC1", "alpha", "F1", "AUC", "ICC", "precision", "recall", "sensitivity", "specificity", "calibration"),
-    *("bootstrap", "draws", "seed", "interval", "quantile", "mixed model", "cluster", "Hedges' g"),
+    *("bootstrap", "draws", "seed", "interval", "mixed model", "cluster", "Hedges' g"),
     *("p", "q", "tagger", "encoder", "threshold", "probability", "codebook", "code", "turn", "dyad", "lexicon"),
     *("surrogate pairs", "gold", "endpoint", "cache", "hash", "fold", "proxy", "synchrony", "rate", "nan", "TOML"),
-    *("CSV", "outside coder", "reader"),
+    *("CSV", "outside coder"),
 )
 
 
