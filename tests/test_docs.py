@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 from collections.abc import Iterator
@@ -85,6 +86,23 @@ def test_links_lead_somewhere(root: Path) -> None:
 
 GENERATED = re.compile(r"(columns|codes)/[\w/]+\.md$|python\.md$")
 """Pages that only the site has: they are made from the program when it is built."""
+
+
+def test_tables_beside_the_pages_are_tidy_and_linked(root: Path) -> None:
+    linked = {
+        (page.parent / target).resolve()
+        for page in _documents(root)
+        for target in re.findall(r"\]\(([^)#\s]+\.csv)\)", page.read_text(encoding="utf-8"))
+    }
+    tables = list((root / "docs").rglob("*.csv"))
+    assert tables
+    for path in tables:
+        with path.open(encoding="utf-8", newline="") as lines:
+            head, *rows = csv.reader(lines)
+        assert len(set(head)) == len(head), path
+        assert rows, path
+        assert {len(row) for row in rows} == {len(head)}, path
+        assert path.resolve() in linked, path
 
 
 def test_places_in_pages_are_headings_of_them(root: Path) -> None:
