@@ -89,7 +89,7 @@ def test_the_null_distribution_of_synchrony(page: str, folder: Path) -> None:
     value, surrogates = _short(known["value"].mean()), _short(known["surrogate_mean"].mean())
     assert f"In the {len(known)} sessions with surrogate pairs, semantic similarity averaged {value}" in page
     assert f"against {surrogates} for surrogate pairs" in page
-    assert f"exceeded them in {(known['surrogate_p'] < 0.05).sum()} (each p < .05)" in page
+    assert f"exceeded them in {(known['surrogate_p'] < 0.05).sum()} of {len(known)} (each p < .05)" in page
 
 
 def _rows(path: Path, key: str, names: tuple[str, ...]) -> list[Mapping[Hashable, Any]]:
