@@ -1,8 +1,9 @@
 """How good the tagger is, cross-validated by recording: ``python -m benchmarks.tagger --work FOLDER [--partitions 3]``.
 
-Needs the research corpora that docs/model_card.md names, and what ``tools/train_accurate.py`` needs. About ten minutes
-a partition for the fast tagger; for the accurate one, on the first partition alone, two hours, unless the
-working folder of ``tools/train_accurate.py`` is named: what that run kept is used.
+Prints the columns of ``docs/tagger/summary.csv``, without those of an earlier version. Needs the research corpora that
+docs/model_card.md names, and what ``tools/train_accurate.py`` needs. About ten minutes a partition for the fast tagger;
+for the accurate one, on the first partition alone, two hours, unless the working folder of ``tools/train_accurate.py``
+is named: what that run kept is used.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main() -> None:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        print(table(options.data, options.work, options.partitions).round(3).to_string())
+        print(table(options.data, options.work, options.partitions).round(3).to_csv(), end="")
 
 
 def table(data: Path, work: Path, partitions: int) -> pd.DataFrame:
@@ -65,10 +66,14 @@ def table(data: Path, work: Path, partitions: int) -> pd.DataFrame:
     accurate["PAIR, pairs in order"] = pairs(data, load_accurate())
     rows = [
         {"figure": name, "accurate": accurate[name], "must": must, "moonshot": moonshot}
-        | ({"fast": fast[name].mean(), "lowest": fast[name].min(), "highest": fast[name].max()} if name in fast else {})
+        | (
+            {"fast": fast[name].mean(), "fast_lowest": fast[name].min(), "fast_highest": fast[name].max()}
+            if name in fast
+            else {}
+        )
         for name, (must, moonshot) in MUST.items()
     ]
-    order = ["figure", "fast", "lowest", "highest", "accurate", "must", "moonshot"]
+    order = ["figure", "fast", "fast_lowest", "fast_highest", "accurate", "must", "moonshot"]
     return pd.DataFrame(rows)[order].set_index("figure")
 
 

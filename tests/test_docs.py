@@ -57,10 +57,10 @@ def test_every_option_has_help_and_stands_with_its_command(name: str, parameter:
 
 TECHNICAL = (
     *("kappa", "AC1", "alpha", "F1", "AUC", "ICC", "precision", "recall", "sensitivity", "specificity", "calibration"),
-    *("bootstrap", "draws", "seed", "interval", "quantile", "mixed model", "cluster", "Hedges' g"),
+    *("bootstrap", "draws", "seed", "interval", "mixed model", "cluster", "Hedges' g"),
     *("p", "q", "tagger", "encoder", "threshold", "probability", "codebook", "code", "turn", "dyad", "lexicon"),
     *("surrogate pairs", "gold", "endpoint", "cache", "hash", "fold", "proxy", "synchrony", "rate", "nan", "TOML"),
-    *("CSV", "outside coder", "reader"),
+    *("CSV", "outside coder"),
 )
 
 
@@ -87,6 +87,23 @@ def test_links_lead_somewhere(root: Path) -> None:
 
 GENERATED = re.compile(r"(columns|codes)/[\w/]+\.md$|python\.md$")
 """Pages that only the site has: they are made from the program when it is built."""
+
+
+def test_tables_beside_the_pages_are_tidy_and_linked(root: Path) -> None:
+    linked = {
+        (page.parent / target).resolve()
+        for page in _documents(root)
+        for target in re.findall(r"\]\(([^)#\s]+\.csv)\)", page.read_text(encoding="utf-8"))
+    }
+    tables = list((root / "docs").rglob("*.csv"))
+    assert tables
+    for path in tables:
+        with path.open(encoding="utf-8", newline="") as lines:
+            head, *rows = csv.reader(lines)
+        assert len(set(head)) == len(head), path
+        assert rows, path
+        assert {len(row) for row in rows} == {len(head)}, path
+        assert path.resolve() in linked, path
 
 
 def test_places_in_pages_are_headings_of_them(root: Path) -> None:

@@ -52,11 +52,16 @@ def test_numbers_are_in_order_and_in_range(profiles: pd.DataFrame) -> None:
         assert row.q95 <= columns[row.measure].high + 1e-9, row
 
 
-def test_the_page_shows_them(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["reference_profile"])
-    reference_profile.main()
-    page = (root / "docs" / "reference_profile.md").read_text(encoding="utf-8")
-    assert capsys.readouterr().out in page
+def test_the_page_and_its_table_show_them(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = []
+    for options in ([], ["--page"]):
+        monkeypatch.setattr("sys.argv", ["reference_profile", *options])
+        reference_profile.main()
+        printed.append(capsys.readouterr().out)
+    assert (root / "docs" / "reference_profile" / "core.csv").read_text(encoding="utf-8") == printed[0]
+    assert printed[1] in (root / "docs" / "reference_profile.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_tagger_is_named() -> None:
