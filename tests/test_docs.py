@@ -120,7 +120,7 @@ def test_no_page_leads_into_the_code(root: Path) -> None:
 
 
 def _documents(root: Path) -> list[Path]:
-    return [root / "README.md", root / "CONTRIBUTING.md", *root.glob("docs/*.md")]
+    return [*root.glob("*.md"), *root.glob("docs/*.md")]
 
 
 def _without_code(page: Path) -> str:
