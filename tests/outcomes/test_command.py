@@ -107,6 +107,15 @@ def test_counselors_have_a_course_too(study: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_the_page_says_whom_it_leaves_out(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("therapy_analytics.outcomes._outcomes._MOST_FIGURES", 2)
+    found = ta.outcomes(study / "results", study / "phq9.csv", options=ta.OutcomeOptions(imputations=0))
+    found.write(tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {f"course_{name}.png" for name in WORSE}
+    page = (tmp_path / "out" / "course.html").read_text(encoding="utf-8")
+    assert "Shown are 2 of 12, those who got worse first" in page
+
+
 def test_a_mistake_is_a_sentence(study: Path, tmp_path: Path) -> None:
     table = tmp_path / "scores.csv"
     table.write_text("client,Score of mood\np01,3\n", encoding="utf-8")

@@ -33,6 +33,7 @@ TABLES = ("associations", "corrected", "course", "unmatched")
 PAGE, WORDS = "course.html", "outcomes.md"
 BY = (CLIENT, COUNSELOR)
 _MOST_FIGURES = 300
+"""People whose courses are drawn; a figure takes a third of a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,8 @@ class Outcomes:
             The system refused to write.
         """
         out = Path(out)
-        people = list(dict.fromkeys(self.lines["who"]))[:_MOST_FIGURES] if plots else []
+        everybody = self._page.ordered(dict.fromkeys(self.lines["who"])) if plots else []
+        people = everybody[:_MOST_FIGURES]
         figures = dict(zip(people, _file_names(people), strict=True))
         tables = {name: getattr(self, name) for name in TABLES}
         tables = {name: table for name, table in tables.items() if name != "corrected" or len(table)}
@@ -169,7 +171,9 @@ class Outcomes:
                 write_csv(table, private.fresh(part / f"{name}.csv"))
             private.write(part / WORDS, self.words)
             if figures:
-                private.write(part / PAGE, self._page.html(self._drawn(part, figures), report=self._report(out)))
+                drawn = self._drawn(part, figures)
+                page = self._page.html(drawn, n_people=len(everybody), report=self._report(out))
+                private.write(part / PAGE, page)
             private.write(part / RECIPE, json.dumps({**self.recipe, "files": sorted(files)}, indent=2) + "\n")
         return out
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
@@ -20,6 +20,7 @@ _NO_RATING = (
     "For whoever made this page. Scores are what clients said, codes are a machine's, and a change says nothing of its "
     "cause: nothing here rates a client or a counselor. That no danger is marked is no sign of safety."
 )
+_LEFT_OUT = "<p>Shown are {shown} of {n}, those who got worse first; course.csv has all.</p>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +47,22 @@ class CoursePage:
     course: pd.DataFrame
     by: str
 
-    def html(self, figures: Mapping[str, bytes], *, report: str = "") -> str:
+    def html(self, figures: Mapping[str, bytes], *, n_people: int, report: str = "") -> str:
         """Return the page.
 
         Parameters
         ----------
         figures : mapping of str to bytes
-            The picture (PNG) of each client, or counselor.
+            The picture (PNG) of each client, or counselor, that is shown.
+        n_people : int
+            How many clients, or counselors, have a course; the page says where some are left out.
         report : str, optional
             Where the report page of the results lies, seen from this page: sessions lead to their view in it.
         """
         style = "\n".join([*((PAGE / name).read_text(encoding="utf-8") for name in _STYLE), _OWN])
         own = {name: self.course[self.course[self.by] == name] for name in figures}
-        order = sorted(figures, key=lambda name: (-_urgent(own[name], self.data), name))
+        order = self.ordered(figures)
+        left_out = _LEFT_OUT.format(shown=len(order), n=n_people) if len(order) < n_people else ""
         parts = [self._person(name, own[name], figures[name], report) for name in order]
         links = "".join(f'<li><a href="#who-{i}">{escape(name)}</a></li>' for i, name in enumerate(order))
         told = "".join(f"<li>{escape(_text(one))}</li>" for one in self.in_short)
@@ -71,11 +75,16 @@ class CoursePage:
             f"<style>{style}</style>\n</head>\n<body>",
             f'<header class="top"><h1>Courses and outcomes</h1><nav aria-label="People"><ul>{links}</ul></nav>',
             f'</header>\n<main>\n<p>{escape(self.who)}</p>\n<p class="notice">{escape(_NO_RATING)}</p>',
-            f"<h2>In short</h2>\n<ul>{told}</ul>",
+            f"<h2>In short</h2>\n<ul>{told}</ul>{left_out}",
             *(f'<section class="course" id="who-{i}">{part}</section>' for i, part in enumerate(parts)),
             "</main>\n</body>\n</html>\n",
         ]
         return "\n".join(whole)
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """Return people in the order of the page: first who is reliably worse, then where danger was, then by name."""
+        own = dict(tuple(self.course.groupby(self.by)))
+        return sorted(names, key=lambda name: (-_urgent(own[name], self.data), name))
 
     def _person(self, name: str, own: pd.DataFrame, picture: bytes, report: str) -> str:
         """Return the picture of one person, what to look at, and the numbers in it as a table."""

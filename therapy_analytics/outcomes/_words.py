@@ -193,8 +193,8 @@ def paragraph(
         if len(last) and np.isfinite(scale.reliable):
             n = {word: int((last["reliable"] == word).sum()) for word in (IMPROVED, WORSE)}
             lines.append(
-                f"By the last score of the {scale.label}, {n[IMPROVED]} of {len(last)} clients had improved and "
-                f"{n[WORSE]} were worse (reliable change, Jacobson & Truax, 1991: {scale.reliable:.3g} points)."
+                f"By the last score of the {scale.label}, {n[IMPROVED]} of {counted(len(last), 'client')} had improved "
+                f"and {n[WORSE]} were worse (reliable change, Jacobson & Truax, 1991: {scale.reliable:.3g} points)."
             )
     lines.append(methods(data, found))
     lines.append(_results(data, found.table))
