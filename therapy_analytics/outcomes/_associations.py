@@ -118,7 +118,7 @@ def associations(
         - ``adjusted``: "" or ``length``: with the logarithm of the session's words held constant at every level.
         - ``slope``, ``lo``, ``hi``: standard deviations of the score for one of the measure, both of units of the
           level, with its 95 % interval; ``p``, two-sided, and ``df`` by Satterthwaite.
-        - ``q``: p by Benjamini and Hochberg over all rows of the table. Where nothing goes with anything, 3 to 8 of
+        - ``q``: p by Benjamini and Hochberg over all rows of the table. Where nothing goes with anything, 2 to 5 of
           100 tables hold a q below .05 (docs/validity.md).
         - ``n_sessions``, ``n_clients``, ``n_counselors``: in the model; clients and counselors that are known.
         - ``equivalent``: whether the slope is shown to lie within ± `BOUND` by two one-sided tests at .05 each.
