@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from therapy_analytics.verbs import no_attribute
+
 if TYPE_CHECKING:
     from therapy_analytics import errors, plots
     from therapy_analytics.agreement import GoldOptions, agreement
@@ -66,8 +68,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(no_attribute(__name__, name, __all__))
     home = _HOMES[name]
     module = importlib.import_module(f"{__name__}.{home or name}")
     value = getattr(module, name) if home else module

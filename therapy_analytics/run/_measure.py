@@ -72,6 +72,8 @@ def analyze(
     ------
     UnknownNameError
         `measures` has an unknown name.
+    BadOptionError
+        `sessions` has no form that is known (files are for `read`), or `tagger` is none.
     """
     options = TaggerOptions(kind=tagger) if isinstance(tagger, str) else tagger or TaggerOptions()
     coder = with_codebooks_read(options)
