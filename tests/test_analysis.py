@@ -99,7 +99,7 @@ def test_what_is_not_understood_is_said_with_what_would_be(analysis: ta.Analysis
         ("there is none named 'fats'", lambda: ta.analyze(TALK, tagger="fats")),
         ("DataFrame is no folder", lambda: ta.wide(analysis.sessions)),
         ("NoneType is no folder", lambda: ta.load(None)),
-        ("'timeline' does not draw an object of type str. Give it an analysis", lambda: ta.plots.timeline("results")),
+        ("'timeline' does not draw an object of type str. Give it a table", lambda: ta.plots.timeline("results")),
         ("'comparison' does not draw .*Analysis. Give it a table", lambda: ta.plots.comparison(analysis)),
         ("the table has no rows", lambda: ta.agreement(analysis, pd.DataFrame({"session_id": [], "turn": []}))),
     ]

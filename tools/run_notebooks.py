@@ -20,7 +20,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 """All that a notebook may say of who ran it."""
-FIGURES = ["--InlineBackend.rc={'figure.dpi': 150}"]
+FIGURES = ["--InlineBackend.rc={'figure.dpi': 200}"]
 """Figures are stored sharp enough for a screen of twice the usual resolution."""
 SECONDS = 300
 

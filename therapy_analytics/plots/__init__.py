@@ -88,11 +88,11 @@ def plot(
     def register(draw: Callable[..., Axes]) -> Plot:
         @functools.wraps(draw)
         def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
-            rows = cast("DataFrame", table if hasattr(table, "columns") else getattr(table, takes or "turns", None))
+            rows: Any = table if hasattr(table, "columns") else getattr(table, takes, None) if takes else None
             if rows is None:
-                what = f"an analysis, or analysis.{takes}" if takes else f"a table with columns {', '.join(needs)}"
                 problem = f"the plot {name!r} does not draw an object of type {type(table).__name__}"
-                raise BadOptionError("table", problem, f"Give it {what}")
+                held = f", or what has it as .{takes}" if takes else ""
+                raise BadOptionError("table", problem, f"Give it a table with columns {', '.join(needs)}{held}")
             _check(rows, needs, name, single=single)
             return draw(rows, ax=ax)
 

@@ -129,7 +129,7 @@ def read_wide_turns(results: str | Path) -> pd.DataFrame:
     return wide_turns(*(with_categories(read_table(folder, name, codebook)) for name in names))
 
 
-def _opened(results: str | Path) -> tuple[Path, pd.DataFrame]:
+def _opened(results: Any) -> tuple[Path, pd.DataFrame]:
     """Return the folder of a run and its codebook."""
     if not isinstance(results, str | PathLike):
         option = "results"
