@@ -109,8 +109,8 @@ ONE_ANALYSIS = """
 import therapy_analytics as ta
 from therapy_analytics.measures._base import MEASURES
 
-def analyze(sessions, *, _analyze=ta.analyze, _done={}, **options):
-    key = (len(sessions), str(options), len(MEASURES.names()))
+def analyze(sessions, *, _analyze=ta.analyze, _names=MEASURES.names, _done={}, **options):
+    key = (len(sessions), str(options), len(_names()))
     if len(sessions) < 10 or key not in _done:
         _done[key] = _analyze(sessions, **options)
     return _done[key]

@@ -11,8 +11,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from therapy_analytics.verbs import no_attribute
-
 if TYPE_CHECKING:
     from therapy_analytics import errors, plots
     from therapy_analytics.agreement import GoldOptions, agreement
@@ -68,6 +66,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
+        from therapy_analytics.verbs import no_attribute  # noqa: PLC0415  # importing the package loads nothing
+
         raise AttributeError(no_attribute(__name__, name, __all__))
     home = _HOMES[name]
     module = importlib.import_module(f"{__name__}.{home or name}")
