@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import therapy_analytics as ta
@@ -76,3 +78,38 @@ def test_comparing_by_a_measure_without_a_number_says_so(analysis: ta.Analysis) 
 def test_a_column_about_sessions_is_no_measure(analysis: ta.Analysis) -> None:
     with pytest.raises(BadOptionError, match="no measure of these results is named 'counselor'"):
         ta.compare(analysis, by="session_id", measures="counselor")
+
+
+TALK = [("Therapist", "How are you?"), ("Client", "I am tired of it."), ("Therapist", "You are tired.")]
+
+
+def test_dialogues_in_memory_and_the_name_of_a_tagger_will_do() -> None:
+    pairs = ta.analyze(TALK, tagger="fast")
+    frame = ta.analyze(pd.DataFrame(TALK, columns=["speaker", "text"]), tagger="fast")
+    assert len(pairs.turns) == 3
+    assert pairs.tagger["kind"] == "fast"
+    pd.testing.assert_frame_equal(pairs.turns, frame.turns)
+
+
+def test_what_is_not_understood_is_said_with_what_would_be(analysis: ta.Analysis, samples: Path) -> None:
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("NoneType is no path. Give the name of a file", lambda: ta.read(None)),
+        ("list is no path.*read_files takes several", lambda: ta.read([samples])),
+        ("str is no form of dialogue.*files are for read", lambda: ta.analyze(str(samples))),
+        ("there is none named 'fats'", lambda: ta.analyze(TALK, tagger="fats")),
+        ("DataFrame is no folder", lambda: ta.wide(analysis.sessions)),
+        ("NoneType is no folder", lambda: ta.load(None)),
+        ("'timeline' does not draw an object of type str. Give it a table", lambda: ta.plots.timeline("results")),
+        ("'comparison' does not draw .*Analysis. Give it a table", lambda: ta.plots.comparison(analysis)),
+        ("the table has no rows", lambda: ta.agreement(analysis, pd.DataFrame({"session_id": [], "turn": []}))),
+    ]
+    for message, call in calls:
+        with pytest.raises(BadOptionError, match=message):
+            call()
+
+
+def test_a_misspelt_name_is_answered_with_the_right_one() -> None:
+    with pytest.raises(AttributeError, match="Did you mean 'analyze'"):
+        _ = ta.analyse
+    with pytest.raises(AttributeError, match="Did you mean 'timeline'"):
+        _ = ta.plots.timelin

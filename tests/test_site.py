@@ -55,6 +55,21 @@ def test_every_column_stands_on_a_page(site: Path) -> None:
     assert not [name for name in names if f"<code>{name}</code>" not in pages]
 
 
+def test_notebooks_are_pages_with_their_tables_and_figures(site: Path) -> None:
+    notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    assert notebooks
+    overview = (site / "in_a_notebook.html").read_text(encoding="utf-8")
+    for notebook in notebooks:
+        page = (site / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
+        assert f'href="notebooks/{notebook.stem}.html"' in overview
+        assert f'href="{notebook.name}"' in page
+        assert "<table>" in page
+        assert "dataframe" not in page
+        figures = re.findall(r'<img [^>]*src="([^"]+\.png)"', page)
+        assert figures
+        assert all((site / "notebooks" / name).stat().st_size > 10_000 for name in figures)
+
+
 def test_every_public_name_stands_on_the_page_on_python(site: Path) -> None:
     import therapy_analytics as ta
 

@@ -66,8 +66,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        from therapy_analytics.verbs import no_attribute  # noqa: PLC0415  # importing the package loads nothing
+
+        raise AttributeError(no_attribute(__name__, name, __all__))
     home = _HOMES[name]
     module = importlib.import_module(f"{__name__}.{home or name}")
     value = getattr(module, name) if home else module

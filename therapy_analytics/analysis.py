@@ -233,7 +233,9 @@ def gold_names(turns: pd.DataFrame) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What `analyze` returns.
+    """What `analyze` and `load` return: tables, of which `codebook` gives the unit and range of every column.
+
+    Rates are proportions from 0 to 1, times are in seconds, and what is undefined is missing, never 0.
 
     Attributes
     ----------

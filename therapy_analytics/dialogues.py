@@ -55,6 +55,8 @@ def synchrony(
     ------
     UnknownNameError
         A name that no measure has.
+    BadOptionError
+        `dialogues` has no form that is known; files are for `read`.
 
     Examples
     --------

@@ -1,10 +1,23 @@
-"""Packages that can be called: ``ta.compare(...)`` is ``ta.compare.compare(...)``."""
+"""What the package does when it is called or asked: ``ta.compare(...)``, and what is said of a misspelt name."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
+
+
+def no_attribute(module: str, name: str, known: Iterable[str]) -> str:
+    """Return what to say of a name that a module does not have, with the known name that is most like it.
+
+    >>> no_attribute("therapy_analytics", "analyse", ["analyze", "read"])
+    "module 'therapy_analytics' has no attribute 'analyse'. Did you mean 'analyze'?"
+    """
+    close = get_close_matches(name, list(known), n=1)
+    hint = f". Did you mean {close[0]!r}?" if close else ""
+    return f"module {module!r} has no attribute {name!r}{hint}"
 
 
 class CallableModule(ModuleType):

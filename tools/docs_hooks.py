@@ -1,7 +1,8 @@
 """What MkDocs does besides rendering docs/: generated pages, and links that are good on GitHub and on the site.
 
 The README is the first page of the site, CONTRIBUTING and CHANGELOG are pages of it; columns, codes and the Python
-interface are written from the program. Files that documents link to (samples, notebooks) travel with the site.
+interface are written from the program, notebooks are pages with their stored outputs. Samples that documents link to
+travel with the site.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from docs_api import api_page
 from docs_columns import code_pages, column_pages, navigation
+from docs_notebooks import notebook_page
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -19,6 +21,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[1]
 WHOLE = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Documents at the root of the repository, and what they are called on the site."""
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 BAR = r"\|"
 """How GitHub wants a bar inside code inside a table; MkDocs shows the backslash."""
 _LINK = re.compile(r"(\]\(|src=\"|href=\")([^)\s\"#]+)")
@@ -28,12 +31,14 @@ _INTERRUPTED = re.compile(r"^((?:> ?)?(?![-*>|#\d ]|\d+\.).+\n)((?:> ?)?(?:- |\d
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the generated pages into the menu, where its entry ``GENERATED`` stands."""
+    """Put the generated pages into the menu, where its entry ``GENERATED`` stands, and notebooks under theirs."""
     for section in config.nav or []:
         for pages in section.values():
             if isinstance(pages, list) and "GENERATED" in pages:
                 at = pages.index("GENERATED")
                 pages[at : at + 1] = navigation()
+            if isinstance(pages, list) and (page := {"Notebooks": "in_a_notebook.md"}) in pages:
+                pages[pages.index(page)] = {"Notebooks": [*page.values(), *(_page_of(one) for one in NOTEBOOKS)]}
     return config
 
 
@@ -43,7 +48,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages |= column_pages() | code_pages() | {"python.md": api_page()}
     for address, text in pages.items():
         files.append(File.generated(config, address, content=text))
-    for document in [*(ROOT / old for old in WHOLE), *ROOT.glob("docs/*.md")]:
+    for notebook in NOTEBOOKS:
+        text, figures = notebook_page(notebook)
+        files.append(File.generated(config, _page_of(notebook), content=text))
+        files.append(File.generated(config, f"notebooks/{notebook.name}", abs_src_path=str(notebook)))
+        for name, figure in figures.items():
+            files.append(File.generated(config, f"notebooks/{name}", content=figure))
+    for document in [*(ROOT / old for old in WHOLE), *ROOT.glob("docs/*.md"), *NOTEBOOKS]:
         for target in _outside(document):
             address = _address(target)
             if files.get_file_from_path(address) is None:
@@ -54,6 +65,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
     """Make links of the repository links of the site, and let lists begin without an empty line, as GitHub does."""
     folder = "" if page.file.src_uri in WHOLE.values() else "docs"
+    if page.file.src_uri.startswith("notebooks/"):
+        name = f"{Path(page.file.src_uri).stem}.ipynb"
+        text = _LINK.sub(lambda found: f"{found[1]}{_from_notebooks(found[2])}", markdown)
+        return text.replace("\n\n", f"\n\n[Download this notebook]({name})\n\n", 1)
     if page.file.src_uri.count("/"):
         return markdown
     markdown = _BAR_IN_CODE.sub(lambda found: f"<code>{found[1].replace(BAR, '&#124;')}</code>", markdown)
@@ -69,8 +84,21 @@ def _on_site(target: str, folder: str) -> str:
     return WHOLE[path] if path in WHOLE else path.removeprefix("docs/") if path.startswith("docs/") else _address(path)
 
 
+def _from_notebooks(target: str) -> str:
+    """Return where a target that a notebook links to is, seen from the pages of notebooks."""
+    found = _on_site(target, "notebooks")
+    return found if "://" in found else f"../{found}"
+
+
+def _page_of(notebook: Path) -> str:
+    """Return the page that shows a notebook."""
+    return f"notebooks/{notebook.stem}.md"
+
+
 def _address(path: str) -> str:
     """Return where a file outside docs/ lies on the site: notes in Markdown as text, for they are no pages of it."""
+    if path.endswith(".ipynb"):
+        return _page_of(Path(path))
     return f"{path.removesuffix('.md')}.txt" if path.endswith(".md") else path
 
 

@@ -146,7 +146,9 @@ def agreement(
     Returns
     -------
     Agreement
-        Tables and text; ``.write(folder)`` writes them.
+        ``codes`` has a row for each code: agreement (0 to 1), kappa, AC1 and alpha (up to 1; 0 is guessing), precision,
+        recall and F1, each with its 95% interval. ``sessions`` compares rates of sessions, ``text`` is a report in
+        Markdown with the source of each statistic, and ``.write(folder)`` writes everything.
 
     Raises
     ------

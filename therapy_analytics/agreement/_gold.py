@@ -101,6 +101,8 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
         rows, place, notes = _brought(machine, options)
     else:
         table = read_table(gold) if not isinstance(gold, pd.DataFrame) else as_text(gold)
+        if table.empty:
+            raise BadOptionError(_GOLD, "the table has no rows", "Give it a row for each turn and coder")
         rows = named(table, options.columns)
         if options.transcripts is not None:
             machine = with_words(machine, options.transcripts)

@@ -63,7 +63,7 @@ class CompareOptions:
     where : tuple of str
         ``column=value`` or ``column!=value``: only such sessions.
     permutations, seed : int
-        Random permutations, where there are too many to enumerate.
+        How many random permutations, from which seed, where there are too many to enumerate.
     allow_mixed : bool
         Go on where folders were made by different taggers or versions.
     gold : Path or None
@@ -205,7 +205,9 @@ def compare(
     Returns
     -------
     Comparison
-        Tables and words.
+        ``table`` has a row for each measure and pair of groups: means, their difference in the unit of the measure
+        (rates from 0 to 1) with its 95% interval, p, p_adjusted, Hedges' g, and ``finding``. ``groups`` has a row for
+        each measure and group, ``words`` is a report in Markdown, and ``.write(folder)`` saves everything.
 
     Raises
     ------

@@ -40,7 +40,19 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """A named set of word classes with its source, licence and the hash of its file."""
+    """A named set of word classes, as `load_lexicon` reads it.
+
+    Attributes
+    ----------
+    name, definition, source, licence : str
+        What it is called, what it is meant to measure, who published it, and on what terms.
+    categories : tuple of Category
+        The word classes; each becomes measures of its own, as words per 100 words.
+    sha256 : str
+        Hash of its file, which `run.json` records.
+    builtin : bool
+        Whether it comes with the package.
+    """
 
     name: str
     definition: str
@@ -58,10 +70,20 @@ class Lexicon:
 def load_lexicon(path: str | Path) -> Lexicon:
     """Read a lexicon file: TOML as in ``lexicons/``, or a LIWC dictionary (``.dic``).
 
+    Parameters
+    ----------
+    path : str or Path
+        The file; ``docs/lexicons.md`` shows its form.
+
+    Returns
+    -------
+    Lexicon
+        To be given to `analyze` as one of its `lexicons`.
+
     Raises
     ------
     BadDataFileError
-        The file does not have the form of a lexicon.
+        The file cannot be opened, or does not have the form of a lexicon.
     """
     path = Path(path)
     data = read_bytes(path, LARGEST_TEXT, what="the lexicon", remedy="Split it into several lexicons")

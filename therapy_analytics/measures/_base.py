@@ -207,10 +207,14 @@ def measure(
 ) -> Callable[[Compute], Compute]:
     """Register a function as the measure that makes these columns.
 
+    The function takes one `AnnotatedSession`, whose arrays have a value for each turn, and returns a mapping of column
+    names to values: a number for a column of sessions, an array of shape (n_turns,) for a column of turns. What is
+    undefined is ``nan``.
+
     Parameters
     ----------
     columns : sequence of Column, or callable
-        What it makes.
+        What it makes: every name that the function returns, and no other.
     core : int, optional
         Its place among the measures that every run computes, in the order in which people ask for them, from 1. A
         measure without one is computed only where all measures are asked for.
@@ -218,6 +222,20 @@ def measure(
         By what name it must be asked for, because it is costly; ``--measures all`` does not compute it.
     page : mapping of str to OnPage, Mark or Curve, optional
         Which of its columns the page shows, by their names, and where.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns the function as it is.
+
+    Raises
+    ------
+    DuplicateNameError
+        A measure in another module has the name of the function.
+
+    Examples
+    --------
+    ``notebooks/05_write_your_own_measure.ipynb`` and ``docs/extending.md``.
     """
 
     def register(compute: Compute) -> Compute:

@@ -226,7 +226,10 @@ def outcomes(
     Returns
     -------
     Outcomes
-        Tables and words; ``.write(folder)`` writes them with figures and a page.
+        ``course`` has a row for each client and session: scores, their change since the first (in points of the scale)
+        and whether it is reliable, and the core measures. ``associations`` has a row for each measure, scale, target
+        and level, with the standardised slope, its 95% interval, p and q. ``words`` is a report in Markdown, and
+        ``.write(folder)`` writes everything with figures and a page.
 
     Raises
     ------

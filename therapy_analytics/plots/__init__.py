@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.registry import Registry
+from therapy_analytics.verbs import no_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,11 @@ def plot(
     def register(draw: Callable[..., Axes]) -> Plot:
         @functools.wraps(draw)
         def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
-            rows = cast("DataFrame", table if hasattr(table, "columns") else getattr(table, takes or "turns"))
+            rows: Any = table if hasattr(table, "columns") else getattr(table, takes, None) if takes else None
+            if rows is None:
+                problem = f"the plot {name!r} does not draw an object of type {type(table).__name__}"
+                held = f", or what has it as .{takes}" if takes else ""
+                raise BadOptionError("table", problem, f"Give it a table with columns {', '.join(needs)}{held}")
             _check(rows, needs, name, single=single)
             return draw(rows, ax=ax)
 
@@ -138,8 +143,8 @@ def say_instead(ax: Axes, message: str) -> Axes:
 def __getattr__(name: str) -> Plot:
     # Only names that a plot can have: inspect, doctest and the like ask for many others.
     if name.startswith("_") or name not in PLOTS.names():
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        known = () if name.startswith("_") else PLOTS.names()
+        raise AttributeError(no_attribute(__name__, name, known))
     return PLOTS[name]
 
 

@@ -272,6 +272,16 @@ def reader(
         it would read there from the whole file.
     one_session : bool, optional
         Whether a file of the format is one session, which may not be as large as a file of many.
+
+    Returns
+    -------
+    callable
+        A decorator for a function from a `Source` to sessions as rows, which it returns as it is.
+
+    Raises
+    ------
+    DuplicateNameError
+        A reader in another module has that name.
     """
 
     def register(read: ReadFunction) -> ReadFunction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._addresses import named, placed, shown, size
@@ -42,7 +42,7 @@ def read(path: str | Path, *, options: ReadOptions | None = None) -> list[Sessio
     Parameters
     ----------
     path : str or Path
-        A file or a folder.
+        A file or a folder. `read_files` reads several; dialogues in memory need no reading, see `analyze`.
     options : ReadOptions, optional
         Columns, labels, metadata.
 
@@ -53,18 +53,22 @@ def read(path: str | Path, *, options: ReadOptions | None = None) -> list[Sessio
 
     Raises
     ------
+    BadOptionError
+        `path` is no path, or an option had no effect on any session; what there is instead is listed.
     UnreadableFileError
         The first file that cannot be read. `read_files` goes on instead.
     NothingToReadError
         There is no transcript.
-    BadOptionError
-        An option had no effect on any session; what there is instead is listed.
 
     Warns
     -----
     TablesWarning
         A row of a table about sessions is about none, a session has no row, or a column of remarks was left out.
     """
+    if not isinstance(path, str) and not hasattr(path, "iterdir"):
+        option = "path"
+        remedy = "Give the name of a file or folder; read_files takes several, and analyze takes dialogues in memory"
+        raise BadOptionError(option, f"an object of type {type(path).__name__} is no path", remedy)
     sessions: list[Session] = []
     for reading in read_files([path], options=options):
         if reading.problem is not None:
@@ -106,7 +110,7 @@ def read_files(
     BadDataFileError
         The table about sessions that the options name does not exist.
     BadOptionError
-        An option had no effect on any session; this is known, and raised, behind the last file.
+        An option had no effect on any session; this is known, and raised, after the last file.
     """
     options = options or ReadOptions()
     names, used = Names(), account or Account(options)
@@ -199,7 +203,7 @@ def inspect(
     NothingToReadError
         There is no file to read.
     BadOptionError
-        An option had no effect on any session; this is known, and raised, behind the last file.
+        An option had no effect on any session; this is known, and raised, after the last file.
     """
     options = options or ReadOptions()
     used = account or Account(options)

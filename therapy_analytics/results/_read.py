@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +129,12 @@ def read_wide_turns(results: str | Path) -> pd.DataFrame:
     return wide_turns(*(with_categories(read_table(folder, name, codebook)) for name in names))
 
 
-def _opened(results: str | Path) -> tuple[Path, pd.DataFrame]:
+def _opened(results: Any) -> tuple[Path, pd.DataFrame]:
     """Return the folder of a run and its codebook."""
+    if not isinstance(results, str | PathLike):
+        option = "results"
+        problem = f"an object of type {type(results).__name__} is no folder"
+        raise BadOptionError(option, problem, "Name a folder that tanalyze run wrote")
     folder = Path(results)
     form_of(folder)
     if not (folder / "codebook.csv").is_file():

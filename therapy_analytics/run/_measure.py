@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from therapy_analytics import tables
 from therapy_analytics.analysis import (
@@ -23,6 +23,7 @@ from therapy_analytics.behaviours import TaggerOptions, load_coder, recipe, with
 from therapy_analytics.language import EXTRAS, Lexicon
 from therapy_analytics.language.donors import SurrogatePool, choose_donors
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.readers import as_sessions
 from therapy_analytics.settings import CORE, Settings, extras_of
 
 if TYPE_CHECKING:
@@ -33,28 +34,30 @@ TURNS_OF_A_SESSION = 10
 
 
 def analyze(
-    sessions: Iterable[Session],
+    sessions: Any,
     *,
     lexicons: Sequence[Lexicon] = (),
     seed: int = 0,
     quotes: bool = False,
-    tagger: TaggerOptions | None = None,
+    tagger: TaggerOptions | str | None = None,
     measures: str | Collection[str] = CORE,
 ) -> Analysis:
     """Code and measure sessions.
 
     Parameters
     ----------
-    sessions : iterable of Session
-        As `read` returns them.
+    sessions : iterable of Session, or dialogues in memory
+        As `read` returns them. One session, (speaker, text) pairs, a DataFrame with columns speaker and text, and
+        whatever else `synchrony` takes will do as well.
     lexicons : sequence of Lexicon, optional
         More word lists, see `load_lexicon`.
     seed : int, optional
         Random seed of all shuffles.
     quotes : bool, optional
         Whether the turns table gets a column ``text``.
-    tagger : TaggerOptions, optional
-        What codes the turns, if not the tagger of the package.
+    tagger : TaggerOptions or str, optional
+        What codes the turns: ``"accurate"``, the default; ``"fast"``; or `TaggerOptions`, which also hold the aim, your
+        own codes, and an outside coder.
     measures : str or collection of str, optional
         What is measured: ``"core"``, the default; ``"all"``, everything except what is asked for by name; and by name
         ``"syntax"``, ``"nclid"``, ``"recurrence"``, ``"coupling"``.
@@ -69,11 +72,14 @@ def analyze(
     ------
     UnknownNameError
         `measures` has an unknown name.
+    BadOptionError
+        `sessions` has no form that is known (files are for `read`), or `tagger` is none.
     """
-    coder = with_codebooks_read(tagger or TaggerOptions())
+    options = TaggerOptions(kind=tagger) if isinstance(tagger, str) else tagger or TaggerOptions()
+    coder = with_codebooks_read(options)
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=extras_of(measures))
     refuse_taken_names(settings)
-    sessions = list(sessions)
+    sessions = as_sessions(sessions)
     pool = choose_donors(sessions)
     nothing = MeasuredSessions((), settings)
     batches = list(in_batches(sessions, settings.turns_per_batch)) or [()]
