@@ -24,15 +24,14 @@ from therapy_analytics.report._words import interval, p_words, per_cent, plural
 Json = dict[str, Any]
 Z95 = 1.96
 HOW = (
-    "Turns are chosen by rules, each of which names its reason. Worth another look: danger, degrading words, ruptures, "
-    "untested claims gone along with, advice right after a feeling, advice or information after sustain talk. Worth "
-    "building on: ruptures taken up, claims examined, feelings named, reflections answered by change talk or "
-    "disclosure, sustain talk met by a reflection. The two take turns; of each rule the surest comes first."
+    "How the turns were chosen: by rules. Worth another look: danger, degrading words, ruptures, untested claims gone "
+    "along with, advice right after a feeling, advice or information after sustain talk. Worth building on: ruptures "
+    "taken up, claims examined, feelings named, reflections answered by change talk or disclosure, sustain talk met by "
+    "a reflection. The two take turns; of each rule the surest comes first."
 )
 CHANGE_HOW = (
-    "A measure changed if the 95% interval of its difference from the client's session before excludes 0, and if that "
-    "holds among all measures compared (Holm). The noise is what so few turns leave open, not how a client's days "
-    "differ."
+    "A measure changed if the 95% interval of the difference between two sessions of a client excludes 0, also among "
+    "all measures compared (Holm). The noise is what so few turns leave open, not how a client's days differ."
 )
 UNKNOWN = "Nothing to compare with: these results do not say who the client is."
 UNORDERED = "Nothing is compared: neither dates nor numbers say in which order this client's sessions were held."
