@@ -12,7 +12,6 @@ from scipy import stats
 
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._courses import difference_interval, sessions_of
-from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._reference import LEVEL
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
@@ -125,9 +124,10 @@ def _told(found: Changes, pairs: Sequence[int], frame: pd.DataFrame, *, named: b
     """Return the surest change among some pairs in words; empty where none is beyond noise."""
     if not pairs or not np.isfinite(found.p[pairs]).any():
         return ""
-    adjusted = holm(found.p[pairs])
-    row, j = np.unravel_index(np.nanargmin(adjusted), adjusted.shape)
-    if adjusted[row, j] >= LEVEL:
+    compared = found.p[pairs]
+    row, j = np.unravel_index(np.nanargmin(compared), compared.shape)
+    p = float(compared[row, j]) * int(np.isfinite(compared).sum())  # Holm's first step: of the smallest of them
+    if p >= LEVEL:
         return ""
     at = pairs[int(row)]
     (before, after), (difference, low, high) = found.values[:, at, j], found.difference[at, j]
@@ -138,7 +138,7 @@ def _told(found: Changes, pairs: Sequence[int], frame: pd.DataFrame, *, named: b
     return (
         f"{whose}{found.measures[j].label}: {_share(after)}{now}, after {_share(before)} in "
         f"{_session(frame, found.before[at])}. That is {100 * abs(difference):.0f} points {more} (95% interval "
-        f"{100 * ends[0]:.0f} to {100 * ends[1]:.0f} points; {p_words(float(adjusted[row, j]))}"
+        f"{100 * ends[0]:.0f} to {100 * ends[1]:.0f} points; {p_words(p)}"
     )
 
 

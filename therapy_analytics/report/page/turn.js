@@ -79,7 +79,7 @@ function turnBefore(model, turn) {
   const before = sessionBefore(model, turn);
   if (!model.data.text || before < 0) return null;
   const who = el("span", { class: "who" }, `Before, turn ${before}, ${sessionRole(model, before)}: `);
-  return el("blockquote", { class: `turn-words turn-before role-${model.roles[before]}` }, who, sessionSaid(model, before));
+  return el("blockquote", { class: `turn-before role-${model.roles[before]}` }, who, sessionSaid(model, before));
 }
 
 /* ---- Codes ---- */
