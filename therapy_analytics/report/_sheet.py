@@ -26,11 +26,12 @@ HOW = (
     "How the turns were chosen: by rules. Worth another look: danger, degrading words, ruptures, untested claims gone "
     "along with, advice right after a feeling, advice or information after sustain talk. Worth building on: ruptures "
     "taken up, claims examined, feelings named, reflections answered by change talk or disclosure, sustain talk met by "
-    "a reflection. The two take turns; of each rule the surest comes first."
+    "a reflection. Both kinds alternate; of each rule those turns come first of which the coder is surest."
 )
 CHANGE_HOW = (
-    "A measure changed if the 95% interval of the difference between two sessions of a client excludes 0, also among "
-    "all measures compared (Holm). The noise is what so few turns leave open, not how a client's days differ."
+    "A measure is said to have changed where the 95% interval of the difference between two sessions of a client "
+    "excludes 0 and p, adjusted for all measures compared, is below .05. The noise is that of few turns; how a "
+    "client's days differ is not in it."
 )
 UNKNOWN = "Nothing to compare with: these results do not say who the client is."
 UNORDERED = "Nothing is compared: neither dates nor numbers say in which order this client's sessions were held."
