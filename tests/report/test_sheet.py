@@ -136,8 +136,9 @@ def test_a_moment_comes_back_from_the_page() -> None:
 # What changed
 
 
-def results(counts: Sequence[Sequence[int]], n: int = 30, **about: Sequence[str]) -> Results:
-    """Return sessions of which `counts` (a row a session) of n turns have each of `RATES`."""
+def results(counts: Any, **about: Any) -> Results:
+    """Return sessions of which `counts` (a row a session) of 30 turns have each of `RATES`; `about` is in columns."""
+    n = 30
     frame: dict[str, Any] = {"session_id": [f"s{i}" for i in range(len(counts))], **about}
     for j, name in enumerate(RATES):
         k = np.array([row[j] for row in counts], dtype=float)

@@ -31,7 +31,7 @@ function stripTile(measure, [value, lo, hi, n, of]) {
     el("span", { class: "tile-beside" }, el("span", {}, beside), turns ? el("span", {}, turns, el("span", { class: "unseen" }, " turns")) : null));
 }
 
-/** Shares from 0 to all; ratios and counts as far as the value and nine in ten sessions of skilled people go. */
+/** Shares from 0 to all; ratios as far as the value and the 95th percentile of skilled people go. */
 function stripScale(measure, value) {
   if (isNumber(measure.low) && isNumber(measure.high)) return { low: measure.low, high: measure.high };
   return { low: 0, high: Math.max(1, value ?? 0, measure.references.human_high?.q95 ?? 0) };
