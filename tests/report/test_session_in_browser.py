@@ -283,6 +283,10 @@ def test_numbers_and_the_turn_with_what_it_answers_are_in_sight(reader: Open, qu
         assert transcript["y"] < row["y"]
         assert row["y"] + row["height"] < 768
     assert page.inner_text(".turn-before").startswith("Before, turn 39, client: ")
+    page.focus(".tl-canvas")
+    page.keyboard.press("End")
+    last = box(page, 'tr[data-turn="57"]')
+    assert last["y"] + last["height"] < 768
 
 
 def test_what_is_not_core_is_drawn_on_request(reader: Open, plain: Path) -> None:
