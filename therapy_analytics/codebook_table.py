@@ -123,7 +123,7 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
         if name != "value":
             rows = rows.assign(meaning=f"{column.meaning}: " + values["column"], compare="no", does="")
             labels = _ABOVE.get(name, "")
-            page = values["page"].where((values["page"] != "") & bool(labels), "").str.removesuffix(f", {FIRST}")
+            page = values["page"].where((values["page"] != "") & bool(labels), "").str.partition(", ")[0]
             rows = rows.assign(page=page, label=(values["label"] + labels).where(page != "", ""))
         if column.unit != _AS_MEASURE:
             rows = rows.assign(unit=column.unit, range=_range(column))
@@ -173,9 +173,9 @@ def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
     }
 
 
-FIRST, MARK, KIND, CURVE = "first", "mark", "kind", "curve"
-"""Words in the codebook's column ``page``: a column that the table of the page shows first; marked turns; a kind of
-what another measure counts; a line."""
+FIRST, STRIP, MARK, KIND, CURVE = "first", "strip", "mark", "kind", "curve"
+"""Words in the codebook's column ``page``: a column that the table of the page shows first; the place of a measure in
+the strip of numbers of a session (``strip 3``); marked turns; a kind of what another measure counts; a line."""
 BELOW = " | "
 """Separates the labels of marks for values above and below 0."""
 
@@ -183,7 +183,8 @@ BELOW = " | "
 def _on_page(page: Shown | None) -> dict[str, str]:
     """Return the cells of the codebook on how the page shows a column; `Mark` and `Curve` are for columns of turns."""
     if isinstance(page, OnPage):
-        place = f"{page.heading}, {FIRST}" if page.first else page.heading
+        strip = f"{STRIP} {page.strip}" if page.strip else ""
+        place = ", ".join(filter(None, (page.heading, strip, FIRST if page.first else "")))
         return {"label": page.label, "page": place, "does": page.does}
     if isinstance(page, Mark):
         label = f"{page.label}{BELOW}{page.below}" if page.below else page.label

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from therapy_analytics.compare._courses import sessions_of
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outcomes._match import match, sessions_of
+from therapy_analytics.outcomes._match import match
 from therapy_analytics.outcomes._scales import scale_index
 from therapy_analytics.outcomes._scores import read_scores
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from therapy_analytics.compare._dates import dates_fit, iso_dates
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.outcomes._dates import dates_fit, iso_dates
 from therapy_analytics.outcomes._scales import built_in_scales, reliable_change, scale_index
 from therapy_analytics.outcomes._scores import read_scores
 

@@ -208,6 +208,25 @@ def test_every_measure_has_its_words(made: tuple[Json, list[Json]]) -> None:
     assert codes["mi_question"]["label"] == "Question"
 
 
+def test_the_strip_has_the_core_numbers_in_the_order_in_which_measures_say_it(made: tuple[Json, list[Json]]) -> None:
+    overview, _ = made
+    # The fast tagger gives no codes of feelings.
+    assert overview["strip"] == [
+        "therapist_talk_share",
+        "therapist_question_rate",
+        "open_question_rate",
+        "therapist_reflection_rate",
+        "reflection_to_question_ratio",
+        "therapist_input_rate",
+        "client_change_rate",
+        "client_sustain_rate",
+        "n_turns_to_review",
+    ]
+    assert [lane["label"] for lane in overview["lanes"] if lane["core"]] == [
+        "Question", "Reflection", "Advice, input", "Change", "Sustain", "Feeling \N{PLUS-MINUS SIGN}",
+    ]  # fmt: skip
+
+
 # No word of a transcript
 
 WORD = re.compile(r"[^\W\d_]{4,}")

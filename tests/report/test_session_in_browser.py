@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from pypdf import PdfReader
 from report._browser import followed, violations
 from report._browser import opened as in_browser
 
@@ -19,6 +20,7 @@ from therapy_analytics.report._page import assemble
 
 SESSION = "boyle_lucia"
 HOSTILE = "<script>window.ran=1</script><img src=x onerror=window.ran=1> =1+1 </script><b>bold</b> 👩‍👧 end"
+LONG = "and then another thing " * 100
 LABELS = ["=HYPERLINK(1)", "<img src=x onerror=window.ran=1>"]
 
 
@@ -71,6 +73,7 @@ def quoted(results_with_quotes: Path, tmp_path_factory: pytest.TempPathFactory) 
     overview, sessions = report_data(results_with_quotes, quotes=True, most_sessions=9)
     own = next(one for one in sessions if one["id"] == SESSION)
     own["text"][14] = "You sound angry, and 👩‍👧 sad."
+    own["text"][20] = LONG
     own["marks"] = [{"name": "danger_turn", "label": "Danger: review", "danger": True, "turns": [9]}]
     bad = next(one for one in sessions if one["id"] != SESSION)
     n = len(bad["role"])
@@ -255,6 +258,154 @@ def test_words_of_a_transcript_run_nothing(reader: Open, quoted: Path) -> None:
     assert page.evaluate("window.ran") is None
     assert page.locator("main img, main b > b, main script").count() == 0
     assert LABELS[0] in page.inner_text(".who >> nth=0")
+
+
+def box(page: Any, selector: str) -> dict[str, float]:
+    found: dict[str, float] = page.locator(selector).first.bounding_box()
+    return found
+
+
+def test_numbers_and_the_turn_with_what_it_answers_are_in_sight(reader: Open, quoted: Path) -> None:
+    one = reader(quoted)
+    one.page.set_viewport_size({"width": 1366, "height": 768})
+    page = one.open(f"#session/{SESSION}/turn/40")
+    names = page.locator(".strip .tile-name").all_inner_texts()
+    assert names[:4] == ["Talks (share of words)", "Asks", "Open questions (share of questions)", "Reflects"]
+    asks = page.inner_text(".strip .tile >> nth=1")
+    assert "% " in asks
+    assert "skilled people:" in asks
+    numbers, chart, transcript = box(page, ".strip"), box(page, ".tl-chart"), box(page, ".turns-scroll")
+    assert numbers["y"] + numbers["height"] < 400
+    assert chart["y"] + chart["height"] < 768
+    assert transcript["x"] > chart["x"] + chart["width"]
+    for turn in (39, 40):  # the client's turn before, and the chosen one
+        row = box(page, f'tr[data-turn="{turn}"]')
+        assert transcript["y"] < row["y"]
+        assert row["y"] + row["height"] < 768
+    assert page.inner_text(".turn-before").startswith("Before, turn 39, client: ")
+    page.focus(".tl-canvas")
+    page.keyboard.press("End")
+    last = box(page, 'tr[data-turn="57"]')
+    assert last["y"] + last["height"] < 768
+
+
+def test_what_is_not_core_is_drawn_on_request(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open()
+    labels = page.locator(".tl-lane").all_inner_texts()
+    assert page.locator(".tl-series").count() == 0
+    assert not any("Insight" in label for label in labels)
+    for key in ("codes", "client", "synchrony"):
+        page.check(f"[data-more={key}]")
+    assert "Insight" in " ".join(page.locator(".tl-lane").all_inner_texts())
+    assert page.locator(".tl-series").count() == 3
+    page.goto(f"{plain.as_uri()}#session/aria_ben")
+    followed(page, "#session/aria_ben")
+    assert page.is_checked("[data-more=synchrony]")
+    assert page.locator(".tl-series").count() == 3
+
+
+def test_a_long_turn_is_cut_until_all_is_asked_for(reader: Open, quoted: Path) -> None:
+    one = reader(quoted)
+    page = one.open(f"#session/{SESSION}/turn/20")
+    row = page.locator('tr[data-turn="20"]')
+    short = row.bounding_box()["height"]
+    assert short < 300
+    button = row.locator("button")
+    assert button.inner_text().startswith("Show all ")
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    assert row.bounding_box()["height"] > 2 * short
+
+
+def test_the_sheet_of_a_session_is_one_page_with_its_reasons(reader: Open, quoted: Path, tmp_path: Path) -> None:
+    one = reader(quoted)
+    page = one.open()
+    page.focus("text=Supervision sheet >> nth=0")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".sheet")
+    assert page.evaluate("document.activeElement.id") == "sheet-title"
+    turns = page.locator(".sheet-turns > li")
+    assert turns.count() == 3
+    assert "probability" in turns.first.inner_text()
+    assert "Worth another look" in turns.first.inner_text()
+    assert "no earlier session of this client" in page.inner_text(".sheet")
+    assert pages(page, tmp_path) == 1
+    link = page.locator(".sheet-where a").first
+    where = link.inner_text()
+    link.click()
+    page.wait_for_selector(".tl-svg")
+    assert one.title().startswith(f"{where},")
+
+
+def pages(page: Any, folder: Path) -> int:
+    """Return how many pages are printed on the shorter of the usual papers; A4 holds more."""
+    page.pdf(path=folder / "sheet.pdf", format="Letter", prefer_css_page_size=True)
+    return len(PdfReader(folder / "sheet.pdf").pages)
+
+
+def test_without_quotes_the_sheet_has_reasons_and_no_words(reader: Open, plain: Path, tmp_path: Path) -> None:
+    one = reader(plain)
+    one.page.goto(f"{plain.as_uri()}#sheet/session/{SESSION}")
+    steps = one.page.locator(".sheet-steps p").all_inner_texts()
+    assert steps
+    assert all(step.endswith("%).") and step.startswith("Turn ") for step in steps)
+    assert pages(one.page, tmp_path) == 1
+
+
+def test_a_turn_whose_code_the_reader_took_away_leaves_the_sheet(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    address = f"{plain.as_uri()}#sheet/session/{SESSION}"
+    one.page.goto(address)
+    before = one.page.inner_text(".sheet-turns > li >> nth=0")
+    one.page.click(".sheet-where a >> nth=0")
+    one.page.wait_for_selector(".tl-svg")
+    checked = one.page.locator(".turn-table input:checked")
+    while checked.count():
+        checked.first.uncheck()
+    one.page.goto(address)
+    followed(one.page, f"#sheet/session/{SESSION}")
+    assert one.page.inner_text(".sheet-turns > li >> nth=0") != before
+
+
+def test_the_sheet_of_a_counselor_names_the_sessions(reader: Open, quoted: Path, tmp_path: Path) -> None:
+    one = reader(quoted)
+    page = one.open()
+    page.click("text=Supervision sheet of Martin Boyle")
+    page.wait_for_selector(".sheet")
+    assert page.inner_text("#sheet-title") == "Martin Boyle"
+    assert f"{SESSION}, turn" in page.inner_text(".sheet-turns")
+    assert "Nothing to compare with" in page.inner_text(".sheet")
+    assert pages(page, tmp_path) == 1
+
+
+def test_the_profile_of_a_counselor_leads_to_the_sheet(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    one.page.goto(f"{plain.as_uri()}#profile")
+    one.page.select_option("#profile-of", "group counselor Martin Boyle")
+    one.page.click(".profile >> text=Supervision sheet of Martin Boyle")
+    one.page.wait_for_selector(".sheet")
+    assert one.page.inner_text("#sheet-title") == "Martin Boyle"
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1366])
+def test_nothing_pans_sideways(reader: Open, quoted: Path, width: int) -> None:
+    one = reader(quoted)
+    one.page.set_viewport_size({"width": width, "height": 800})
+    for address in (f"session/{SESSION}/turn/20", f"sheet/session/{SESSION}", "sheet/counselor/Martin%20Boyle"):
+        one.page.goto(f"{quoted.as_uri()}#{address}")
+        one.page.wait_for_selector(".strip:visible")
+        assert one.page.evaluate("document.documentElement.scrollWidth") == width, address
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
+def test_the_sheet_is_accessible(reader: Open, quoted: Path, scheme: str, width: int) -> None:
+    one = reader(quoted, color_scheme=scheme)
+    one.page.set_viewport_size({"width": width, "height": 800})
+    one.page.goto(f"{quoted.as_uri()}#sheet/session/{SESSION}")
+    one.page.wait_for_selector(".sheet")
+    assert violations(one.page) == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])

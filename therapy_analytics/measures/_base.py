@@ -48,12 +48,15 @@ class OnPage:
         beside the references.
     first : bool
         Whether it is a column of the page's table from the start.
+    strip : int
+        Its place in the strip of numbers on top of a session and of a supervision sheet, from 1; 0 leaves it out.
     """
 
     heading: Heading
     label: str
     does: str = ""
     first: bool = False
+    strip: int = 0
 
 
 @dataclass(frozen=True, slots=True)

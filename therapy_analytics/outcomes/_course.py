@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.clusters import Floats
+from therapy_analytics.compare._courses import difference_interval
 from therapy_analytics.compare._results import Results
 from therapy_analytics.outcomes._join import DANGER, Joined
 from therapy_analytics.outcomes._scales import Scale
@@ -98,37 +98,6 @@ def _last_before(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return for each session some columns of the client's last session before it that has them all."""
     whole = table[names].where(table[names].notna().all(axis=1))
     return whole.groupby(table["client"]).ffill().groupby(table["client"]).shift()
-
-
-def difference_interval(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Return both ends (n,) of the 95% interval of the difference of two values that have intervals of their own.
-
-    Parameters
-    ----------
-    before, after : float64 arrays (n, 3)
-        Value, lower end and upper end of its 95% interval, of n pairs of independent values; nan where unknown.
-
-    Returns
-    -------
-    low, high : float64 arrays (n,)
-        Ends of the interval of `after` less `before`; an interval without 0 is a change beyond sampling noise.
-
-    References
-    ----------
-    Zou, G. Y., & Donner, A. (2008). Construction of confidence limits about effect measures: a general approach.
-    Statistics in Medicine, 27(10), 1693-1702 (square-and-add; of two proportions it is Newcombe's interval).
-
-    Examples
-    --------
-    >>> low, high = difference_interval(np.array([[0.2, 0.1, 0.3]]), np.array([[0.6, 0.5, 0.7]]))
-    >>> round(float(low[0]), 3), round(float(high[0]), 3)  # .4 -+ sqrt(.1 ** 2 + .1 ** 2)
-    (0.259, 0.541)
-    """
-    (a, a_low, a_high), (b, b_low, b_high) = before.T, after.T
-    difference: Floats = b - a
-    low = difference - np.sqrt((b - b_low) ** 2 + (a_high - a) ** 2)
-    high = difference + np.sqrt((b_high - b) ** 2 + (a - a_low) ** 2)
-    return low, high
 
 
 def course_lines(data: Joined, results: Results, *, by: str = CLIENT, shown: Sequence[str] = ()) -> pd.DataFrame:

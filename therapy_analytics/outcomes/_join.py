@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from therapy_analytics.compare._courses import Sessions, sessions_of
 from therapy_analytics.compare._measures import ComparedMeasure, choose, described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outcomes._match import MatchedScores, Sessions, match, sessions_of
+from therapy_analytics.outcomes._match import MatchedScores, match
 from therapy_analytics.outcomes._scales import Scale
 from therapy_analytics.outcomes._scores import Scores
 from therapy_analytics.readers._notes import counted
@@ -77,7 +78,7 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     found = match(scores, sessions)
     chosen = tuple(core_measures(results) if measures is None else choose(results, measures))
     _refuse_same_names(scores.scales, results)
-    table = sessions.table.drop(columns="counted").join(_numbers(results, chosen))
+    table = sessions.table.drop(columns=["counted", "guessed"]).join(_numbers(results, chosen))
     table = _with_scores(table, scores, found)
     table = pd.concat([table, _without_transcript(scores, found)], ignore_index=True)
     table["client"] = _clients(table)

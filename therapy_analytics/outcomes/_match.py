@@ -11,73 +11,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.agreement._match import plain_id
-from therapy_analytics.clusters import Bools, Floats, Ints
+from therapy_analytics.clusters import Bools, Ints
+from therapy_analytics.compare._courses import Sessions
+from therapy_analytics.compare._dates import dates_fit
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outcomes._dates import dates_fit, iso_dates
 from therapy_analytics.outcomes._scores import Scores, rows_in_words
 from therapy_analytics.readers._build import safe_id
-from therapy_analytics.readers._notes import counted
 
-NUMBERS = ("session_number", "session_no", "number")
-"""Columns of ``sessions.csv`` that may hold a session's number, the first that is there."""
 Texts = NDArray[np.object_]
 UNMATCHED = ("side", "row", "session_id", "client", "date", "number", "scale", "score", "why")
-_GIVEN, _DATES, _ORDER = "given", "dates", "order"
-"""What gives sessions their numbers: the results, their dates, or nothing but their order in the results."""
 _OPTION = "--outcomes"
-
-
-@dataclass(frozen=True, slots=True)
-class Sessions:
-    """The sessions of the results, as scores are matched with them.
-
-    Attributes
-    ----------
-    table : DataFrame
-        A row a session, in the order of the results: ``session_id``, ``client``, ``counselor``, ``date`` (ISO, perhaps
-        in part), all text and "" where unknown; ``number`` (float): which session of the client's it is, nan where
-        the client is unknown; ``counted`` (bool): whether it was counted, as the results give no numbers.
-    notes : tuple of str
-        How sessions were numbered, where that is no matter of course.
-    """
-
-    table: pd.DataFrame
-    notes: tuple[str, ...] = ()
-
-
-def sessions_of(sessions: pd.DataFrame) -> Sessions:
-    """Return the sessions of a results folder with their numbers.
-
-    A client's sessions have the numbers that the results give them, where all of them have one and none has it twice;
-    else they are counted from 1 by date; else, where dates are missing, in the order of the results.
-    """
-    table = pd.DataFrame({"session_id": sessions["session_id"].astype(str)})
-    for name in ("client", "counselor"):
-        table[name] = sessions[name].astype(str).str.strip() if name in sessions else ""
-    table["date"] = iso_dates(sessions["date"].astype(str).tolist()) if "date" in sessions else ""
-    given = next((sessions[name] for name in NUMBERS if name in sessions), pd.Series(np.nan, index=sessions.index))
-    table["given"] = pd.to_numeric(given, errors="coerce").astype(float).to_numpy()
-    table["number"], table["counted"] = np.nan, False
-    guessed = 0
-    for _, own in table[table["client"] != ""].groupby(["counselor", "client"], sort=False):
-        numbers, how = _numbers(own)
-        table.loc[own.index, "number"] = numbers
-        table.loc[own.index, "counted"] = how != _GIVEN
-        guessed += how == _ORDER
-    whose = counted(guessed, "client")
-    note = f"Of {whose} neither dates nor numbers order the sessions: they are taken as the results have them."
-    return Sessions(table.drop(columns="given"), (note,) if guessed else ())
-
-
-def _numbers(own: pd.DataFrame) -> tuple[Floats, str]:
-    """Return the numbers of a client's sessions (n,), and what gives them."""
-    given = own["given"].to_numpy(dtype=np.float64)
-    if not np.isnan(given).any() and len(set(given)) == len(given):
-        return given, _GIVEN
-    dates = own["date"]
-    if (dates.str.len() == 10).all() and dates.is_unique:
-        return np.asarray(dates.rank(), dtype=np.float64), _DATES
-    return np.arange(1, len(own) + 1, dtype=np.float64), _ORDER if len(own) > 1 else _DATES
 
 
 @dataclass(frozen=True, slots=True)

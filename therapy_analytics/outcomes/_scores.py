@@ -12,8 +12,8 @@ import pandas as pd
 
 from therapy_analytics.agreement._cells import NONE
 from therapy_analytics.agreement._gold import as_text, named, read_table
+from therapy_analytics.compare._dates import iso_dates
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.outcomes._dates import iso_dates
 from therapy_analytics.outcomes._scales import Scale, ScaleIndex
 from therapy_analytics.readers._notes import counted
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks
 from therapy_analytics.behaviours.lanes import Lane, lanes, name_of_lane
-from therapy_analytics.codebook_table import CURVE, FIRST, MARK, MEASURED
+from therapy_analytics.codebook_table import CURVE, FIRST, MARK, MEASURED, STRIP
 from therapy_analytics.compare._results import Results
+from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._files import Row, read_rows
 
 Json = dict[str, Any]
@@ -41,6 +42,8 @@ class Shown:
     does : str
         What somebody does in those turns, as in "boyle_lucia: asks in 18 of 29 therapist turns"; such measures belong
         to the picture of behaviours beside the references.
+    strip : int
+        Its place in the strip of numbers of a session, from 1; 0 where it is not there.
     """
 
     name: str
@@ -48,18 +51,29 @@ class Shown:
     family: str
     first: bool = False
     does: str = ""
+    strip: int = 0
 
 
 def chosen(results: Results) -> list[Shown]:
     """Return the measures of the page that these results hold a value of, by heading, then as the codebook has them."""
     frame, found = results.sessions, []
     for name, row in results.codebook.to_dict("index").items():
-        heading, _, first = str(row.get("page", "")).partition(", ")
+        heading, *words = str(row.get("page", "")).split(", ")
         if heading in FAMILIES and name in frame and frame[name].notna().any():
-            label, does = str(row["label"]), str(row["does"])
-            found.append(Shown(str(name), label, FAMILIES[heading], first=first == FIRST, does=does))
+            label, does, strip = str(row["label"]), str(row["does"]), _strip(words)
+            found.append(Shown(str(name), label, FAMILIES[heading], first=FIRST in words, does=does, strip=strip))
     order = list(FAMILIES.values())
     return sorted(found, key=lambda one: order.index(one.family))
+
+
+def _strip(words: Sequence[str]) -> int:
+    """Return the place in the strip that the words of a codebook's cell give, 0 for none."""
+    return next((int(word.removeprefix(f"{STRIP} ")) for word in words if word.startswith(f"{STRIP} ")), 0)
+
+
+def strip_of(shown: Sequence[Shown]) -> list[Shown]:
+    """Return the measures of the strip of numbers on top of a session, in its order."""
+    return sorted((one for one in shown if one.strip), key=lambda one: one.strip)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +121,15 @@ def _codes(rows: Sequence[Row]) -> list[Json]:
     of_codes = [row for row in rows if row["table"] == "turns" and row["family"].startswith(_OF_CODES)]
     asked = [row for row in of_codes if row["column"] in likely]
     marked = {name: lane for lane in lanes(row["column"] for row in asked) for name in (*lane.up, *lane.down)}
-    return [_code(row, known.get(row["column"]), marked.get(row["column"])) for row in asked]
+    core = {row["measure"] for row in rows if row["table"] == "sessions" or STRIP in row["page"]}
+    return [_code(row, known.get(row["column"]), marked.get(row["column"]), core) for row in asked]
 
 
-def _code(row: Row, known: tuple[Codebook, Code] | None, marked: Lane | None) -> Json:
-    """Return a code as the page takes it; one that names no lane, and is no kind of another, has one of its own."""
+def _code(row: Row, known: tuple[Codebook, Code] | None, marked: Lane | None, core: Container[str]) -> Json:
+    """Return a code as the page takes it; one that names no lane, and is no kind of another, has one of its own.
+
+    A code is of the core if its rate is a column of ``sessions.csv`` or a number of the strip, or if it is the user's.
+    """
     book, code = known or (None, None)
     column, name = row["column"], row["family"].removeprefix(_OF_CODES)
     alone = book is None or code is None or not (code.lane or code.parent or book.overlaps)
@@ -126,6 +144,7 @@ def _code(row: Row, known: tuple[Codebook, Code] | None, marked: Lane | None) ->
         "lane": column if alone or code is None else name_of_lane(code),
         "marked": alone or marked is not None,
         "down": marked is not None and column in marked.down,
+        "core": book is None or measure_of_code(column) in core,
     }
 
 
@@ -143,11 +162,15 @@ def _role(column: str, sessions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def lanes_json(codes: Sequence[Json]) -> list[Json]:
-    """Return the lanes of the timeline from the top down: those of the package, then those of the user's own codes."""
+    """Return the lanes of the timeline from the top down: those of the package, then those of the user's own codes.
+
+    A lane is of the core, and drawn from the start, if a code that it marks is.
+    """
+    core = {one["lane"] for one in codes if one["core"] and one["marked"]}
     own = {one["column"]: (one["label"], one["role"]) for one in codes if one["lane"] == one["column"]}
     named = {lane.name: (lane.name.capitalize(), lane.role) for lane in lanes(one["column"] for one in codes)}
     return [
-        {"key": key, "label": label.replace("+/-", "±"), "role": role}
+        {"key": key, "label": label.replace("+/-", "±"), "role": role, "core": key in core}
         for key, (label, role) in {**named, **own}.items()
     ]
 

@@ -14,10 +14,11 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.report import _overview as over
 from therapy_analytics.report import _words as words
 from therapy_analytics.report._between import of_groups
-from therapy_analytics.report._codebook import ShownTurns, chosen, lanes_json, shown_turns, with_roles
+from therapy_analytics.report._codebook import ShownTurns, chosen, lanes_json, shown_turns, strip_of, with_roles
 from therapy_analytics.report._files import read_rows
 from therapy_analytics.report._findings import HIGH, best, nothing, of_sessions, tested, to_review, unseen
 from therapy_analytics.report._session import session_data
+from therapy_analytics.report._sheet import changed_texts, changes, sheet_json
 
 Json = dict[str, Any]
 
@@ -39,7 +40,12 @@ def report_data(folder: Path, *, quotes: bool = False, most_sessions: int) -> tu
     if quotes and sessions and not any("text" in one for one in sessions):
         problem = "quotes are asked for, and no turns.csv of this folder holds what was said"
         raise BadOptionError("--quotes", problem, "Say tanalyze run --quotes first, or leave --quotes out")
-    return {**_overview(read, sessions, turns), "problems": _problems(folder), "quotes": quotes}, sessions
+    found, why = changes(read, chosen(read))
+    texts = changed_texts(found, why, read.sessions)
+    sessions = [{**one, "changed": text} for one, text in zip(sessions, texts, strict=False)]
+    sheet = sheet_json(read, chosen(read), sessions, found)
+    whole = {**_overview(read, sessions, turns), "sheet": sheet, "problems": _problems(folder), "quotes": quotes}
+    return whole, sessions
 
 
 def _place(folder: Path, name: str) -> Path:
@@ -70,6 +76,7 @@ def _overview(read: Results, sessions: Sequence[Json], turns: ShownTurns) -> Jso
         "about": [{"name": name, "label": name.replace("_", " ")} for name in about],
         "measures": over.measures_json(shown, read, profiles),
         "references": over.reference_labels(profiles),
+        "strip": [one.name for one in strip_of(shown)],
         "sessions": over.sessions_json(shown, read, len(sessions)),
         "groups": over.groups_json(shown, read, about),
         "findings": [one.json() for one in listed],

@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).parent / "page"
-STYLES = ("style.css", "session.css")
+STYLES = ("style.css", "session.css", "sheet.css")
 SCRIPTS = (
     "common.js",
     "overview.js",
     "overview_table.js",
     "overview_sessions.js",
     "overview_profile.js",
+    "strip.js",
     "timeline.js",
     "turn.js",
     "corrections.js",
     "session.js",
+    "sheet.js",
     "main.js",
 )
 _MARK = re.compile(r"\{\{(title|made_from|csp|style|data|script)\}\}")

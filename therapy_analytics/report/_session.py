@@ -12,6 +12,7 @@ from therapy_analytics.codebook_table import BELOW
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._codebook import ShownTurns
 from therapy_analytics.report._files import Columns, Row, number, numbers, plain, read_columns, read_rows
+from therapy_analytics.report._moments import MOST, chosen_moments, moments
 from therapy_analytics.tables import UNSURE_COLUMN
 
 NEEDED = ("turn", "role", "n_words")
@@ -63,6 +64,7 @@ def session_data(folder: Path, name: str, index: int, shown: ShownTurns, *, quot
         "first_row": numbers(turns.get("first_row", ())),
         **_coded(turns, codes),
         "marks": [mark for one in shown.marks for mark in _marks(turns, one)],
+        "moments": [one.json() for _, one in chosen_moments([(index, one) for one in moments(turns)], MOST)],
         **_tables(folder, turns, codes, shown),
     }
     if quotes and "text" in turns:

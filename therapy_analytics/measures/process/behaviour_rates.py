@@ -47,9 +47,9 @@ _COMPARED: dict[str, Compared] = {
 Their evidence is "supported", and none repeats another. Each further one would take power from these: of 1.5 standard
 deviations between six sessions and six, four measures find .38, three .45, and one alone .62."""
 _SHOWN: dict[str, OnPage] = {
-    "mi_question": OnPage("therapist", "Asks", "asks", first=True),
-    "mi_reflection": OnPage("therapist", "Reflects", "reflects", first=True),
-    "mi_input": OnPage("therapist", "Advises or informs", "advises or informs", first=True),
+    "mi_question": OnPage("therapist", "Asks", "asks", first=True, strip=2),
+    "mi_reflection": OnPage("therapist", "Reflects", "reflects", first=True, strip=4),
+    "mi_input": OnPage("therapist", "Advises or informs", "advises or informs", first=True, strip=6),
     "bolt_reflections_on_needs": OnPage("therapist", "Reflects needs", "reflects a need"),
     "bolt_reflections_on_emotions": OnPage("therapist", "Reflects feelings", "reflects a feeling"),
     "bolt_reflections_on_values": OnPage("therapist", "Reflects values", "reflects what matters to the client"),
@@ -64,14 +64,16 @@ _SHOWN: dict[str, OnPage] = {
     "bolt_normalizing": OnPage("therapist", "Normalizing", "normalizes"),
     "bolt_psychoeducation": OnPage("therapist", "Psychoeducation", "teaches psychology"),
     "process_advice": OnPage("therapist", "Advises"),
-    "mi_change": OnPage("client", "Change talk", "says change talk", first=True),
-    "mi_sustain": OnPage("client", "Sustain talk", "says sustain talk"),
+    "mi_change": OnPage("client", "Change talk", "says change talk", first=True, strip=7),
+    "mi_sustain": OnPage("client", "Sustain talk", "says sustain talk", strip=8),
     "bolt_changing": OnPage("client", "Acts or intends to change", "acts or intends to change"),
     "bolt_sustaining": OnPage("client", "Acts or intends to keep on", "acts or intends to keep on"),
     "bolt_negative_feeling": OnPage("client", "Shares a negative feeling (BOLT)", "shares a negative feeling"),
     "bolt_positive_feeling": OnPage("client", "Shares a positive feeling (BOLT)", "shares a positive feeling"),
     "bolt_gained_insight": OnPage("client", "Gains insight", "tells of an insight"),
     "bolt_life_event": OnPage("client", "Tells of life events", "tells of a life event"),
+    "process_feeling_negative": OnPage("client", "Shows a negative feeling", strip=9),
+    "process_feeling_expressed": OnPage("therapist", "Names an expressed feeling", strip=10),
 }
 """What the page calls a code where its name in the codebook would not do."""
 

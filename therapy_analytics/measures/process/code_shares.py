@@ -32,6 +32,7 @@ class KindShare:
     """A share: its name, what it is of what, the codes of either, what the page calls it, what a check showed.
 
     Where two kinds exclude each other, a turn counts if it is likelier of the one than of the other (`less`).
+    `strip` is its place among the numbers on top of a session.
     """
 
     name: str
@@ -44,6 +45,7 @@ class KindShare:
     evidence: Evidence = "untested"
     core: bool = False
     less: str = ""
+    strip: int = 0
 
     @property
     def column(self) -> Column:
@@ -63,7 +65,7 @@ class KindShare:
             evidence=self.evidence,
             core=self.core,
             compare="shown" if self.core else "",
-            page=OnPage("therapist", self.label, first=self.core),
+            page=OnPage("therapist", self.label, first=self.core, strip=self.strip),
         )
 
 
@@ -78,6 +80,7 @@ def shares() -> list[KindShare]:
         KindShare(
             "open_question_rate", "ask an open one", "turns with a question", ("mi_question_open",), ("mi_question",),
             "Open questions (share of questions)", mi, "weak", core=True, less="mi_question_closed",
+            strip=3,
         ),
         KindShare(
             "socratic_question_rate", "ask a Socratic one", "turns with a question", socratic, asked,

@@ -40,7 +40,7 @@ _RATIO = Column(
 
 
 _PAGE: dict[str, Shown] = {
-    "reflection_to_question_ratio": OnPage("therapist", "Reflections for each question"),
+    "reflection_to_question_ratio": OnPage("therapist", "Reflections for each question", strip=5),
 }
 
 

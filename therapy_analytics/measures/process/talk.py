@@ -71,7 +71,7 @@ def _counts(who: Role) -> list[Column]:
 
 
 _PAGE: dict[str, Shown] = {
-    "therapist_talk_share": OnPage("therapist", "Talks (share of words)", first=True),
+    "therapist_talk_share": OnPage("therapist", "Talks (share of words)", first=True, strip=1),
     "therapist_words_per_turn": OnPage("therapist", "Words in a therapist turn"),
     "client_words_per_turn": OnPage("client", "Words in a client turn"),
     "duration_s": OnPage("course", "Length in seconds"),

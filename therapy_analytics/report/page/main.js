@@ -5,9 +5,10 @@ const pageTitle = document.title;
 /** What is where: the parsed overview, how far down it was read, which session was shown last. */
 const page = { overview: null, scroll: 0, last: null };
 
-/** {view: "overview", part} or {view: "session", index, turn}; a session that is not here gives the overview. */
+/** {view: "overview", part}, {view: "session", index, turn} or that of a sheet; what is not here gives the overview. */
 function readAddress(hash, overview) {
   const [view, id, word, turn] = hash.replace(/^#/, "").split("/");
+  if (view === "sheet") return sheetAddress(id, decodeSafely(word ?? ""), overview) ?? { view: "overview", part: "overview" };
   if (view !== "session" || id === undefined || typeof renderSession !== "function") return { view: "overview", part: view };
   const wanted = decodeSafely(id);
   const index = overview.sessions.findIndex((session) => session.id === wanted && session.view);
@@ -26,18 +27,25 @@ function decodeSafely(text) {
 /** Show the view that the address names, and move the focus with it. */
 function showAddress() {
   const wanted = readAddress(location.hash, page.overview);
-  const [overviewRoot, sessionRoot] = ["overview-view", "session-view"].map((id) => document.getElementById(id));
-  const inSession = wanted.view === "session";
-  if (inSession && !overviewRoot.hidden) page.scroll = scrollY;
-  const changed = page.last === null || page.last.view !== wanted.view || page.last.index !== wanted.index;
-  overviewRoot.hidden = inSession;
-  sessionRoot.hidden = !inSession;
-  if (inSession) showSession(sessionRoot, wanted);
-  else if (!overviewRoot.firstChild) renderOverview(overviewRoot, page.overview);
-  document.title = inSession ? `${page.overview.sessions[wanted.index].id} – ${pageTitle}` : pageTitle;
+  const roots = Object.fromEntries(["overview", "session", "sheet"].map((view) => [view, document.getElementById(`${view}-view`)]));
+  if (wanted.view !== "overview" && !roots.overview.hidden) page.scroll = scrollY;
+  const changed = page.last === null || ["view", "kind", "index"].some((key) => page.last[key] !== wanted[key]);
+  for (const [view, root] of Object.entries(roots)) root.hidden = view !== wanted.view;
+  document.documentElement.classList.toggle("on-sheet", wanted.view === "sheet");
+  if (wanted.view === "session") showSession(roots.session, wanted);
+  else if (wanted.view === "sheet") renderSheet(roots.sheet, page.overview, wanted);
+  else if (!roots.overview.firstChild) renderOverview(roots.overview, page.overview);
+  document.title = [...addressName(wanted), pageTitle].join(" – ");
   showViews(wanted);
   moveFocus(wanted, changed);
   page.last = wanted;
+}
+
+/** What is shown, for the title of the window. */
+function addressName({ view, kind, index }) {
+  if (view === "overview") return [];
+  const name = kind === "counselor" ? page.overview.sheet.counselors[index].name : page.overview.sessions[index].id;
+  return view === "sheet" ? [`Supervision sheet of ${name}`] : [name];
 }
 
 /** renderSession(root, overview, index, turn) is called at each change of the address; a new session finds the root empty. */
@@ -49,7 +57,7 @@ function showSession(root, { index, turn }) {
 
 /** The navigation: back to the overview and on to the rows above and below, or the parts of the overview. */
 function showViews(wanted) {
-  const links = wanted.view === "session" ? neighbours(page.overview, wanted.index) : overviewParts();
+  const links = { session: () => neighbours(page.overview, wanted.index), sheet: () => sheetLinks(page.overview, wanted), overview: overviewParts }[wanted.view]();
   const items = links.map(([text, href]) => el("li", {}, el("a", { href }, text)));
   document.getElementById("views").replaceChildren(el("ul", {}, ...items));
 }
@@ -68,6 +76,10 @@ function moveFocus(wanted, changed) {
   const atStart = page.last === null;
   if (wanted.view === "session") {
     if (changed && wanted.turn === null && !atStart) toHeading(document.querySelector("#session-view h2"));
+    return;
+  }
+  if (wanted.view === "sheet") {
+    if (!atStart) toHeading(document.getElementById("sheet-title"));
     return;
   }
   const place = wanted.part && wanted.part !== "overview" ? document.getElementById(wanted.part) : null;
@@ -90,8 +102,8 @@ function goTo(place) {
 /** Back from a session: where the reader was, on the row that led there. */
 function backToRow() {
   scrollTo({ top: page.scroll, behavior: "instant" });
-  const link = document.querySelector(`#overview-view a[data-session="${page.last.index}"]`);
-  (link ?? document.querySelector("#overview-view h2")).focus({ preventScroll: true });
+  const row = page.last.kind === "counselor" ? null : document.querySelector(`#overview-view a[data-session="${page.last.index}"]`);
+  (row ?? document.querySelector("#overview-view h2")).focus({ preventScroll: true });
 }
 
 /** Closed parts would be missing on paper: open them while it prints. */

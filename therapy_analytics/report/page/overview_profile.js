@@ -56,7 +56,8 @@ function drawProfile() {
   const { measures, place } = profileView;
   const { name, values } = profileChosen();
   const families = groupBy(measures, ({ measure }) => measure.family);
-  place.replaceChildren(el("p", { class: "on-paper" }, `Profile of ${name}.`), ...[...families].flatMap(([family, list]) => profileFamily(family, list, values)));
+  const sheet = profileView.chooser.value.startsWith("group counselor ") ? sheetLink(profileView.overview, name) : null;
+  place.replaceChildren(el("p", { class: "on-paper" }, `Profile of ${name}.`), el("p", { class: "links" }, sheet), ...[...families].flatMap(([family, list]) => profileFamily(family, list, values)));
 }
 
 function profileFamily(family, list, values) {

@@ -1,5 +1,8 @@
-// One session: its head, the timeline, the turn that was picked, the transcript or the list of turns, and its numbers.
+// One session: its head with the strip of numbers, the timeline, the turn that was picked, the transcript or the list of
+// turns beside them, and its tables.
 
+/** A longer turn is cut, with a button that shows all of it. Characters. */
+const SESSION_LONG = 500;
 const SESSION_ROLES = { t: "therapist", c: "client", o: "other speaker" };
 /** What is shown now, so that another turn of the same session need not draw it anew. */
 let sessionView = null;
@@ -136,8 +139,11 @@ function sessionHead(overview, model, index) {
   const about = Object.entries(session.about ?? {}).filter(([, value]) => value).map(([name, value]) => [overview.about?.find((one) => one.name === name)?.label ?? name, value]);
   const facts = [...about, ["turns", number(session.n_turns)], ["words", number(session.n_words)]];
   const list = el("dl", { class: "session-facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, sessionCapital(String(name).replaceAll("_", " "))), el("dd", {}, value))));
+  const counselor = sheetLink(overview, session.about?.counselor);
+  const sheets = el("p", { class: "session-sheets" }, el("a", { class: "main-button", href: sheetHref("session", session.id) }, "Supervision sheet"), counselor ? [" ", counselor] : null);
   const notes = (session.notes ?? []).length ? el("ul", { class: "notice" }, session.notes.map((note) => el("li", {}, note))) : null;
-  return el("div", { class: "session-head" }, el("h2", { tabindex: "-1" }, `Session ${session.id}`), list, notes);
+  const title = el("div", { class: "session-title" }, el("h2", { tabindex: "-1" }, `Session ${session.id}`), list, sheets);
+  return el("div", { class: "session-head" }, title, stripDraw(overview, stripValues(overview, index), "Numbers of the session"), stripLegend(overview), notes);
 }
 
 /* ---- The transcript, or the list of turns ---- */
@@ -163,7 +169,7 @@ function sessionLine(model, turn) {
   };
   const link = el("a", { href: sessionHref(model.id, turn), class: "turn-link", tabindex: turn === 0 ? 0 : -1, onclick: pick }, String(turn));
   const who = el("span", { class: `who role-${role}` }, model.data.speaker?.[turn] || sessionCapital(sessionRole(model, turn)));
-  const said = model.data.text ? [el("span", { class: "said-words" }, model.data.text[turn])] : [String(model.data.n_words[turn] ?? "")];
+  const said = model.data.text ? sessionSaid(model, turn) : [String(model.data.n_words[turn] ?? "")];
   const codes = el("td", { role: "cell", class: "margin" });
   const first = el("th", { scope: "row", role: "rowheader" }, link, " ", who);
   const middle = el("td", { role: "cell", class: model.data.text ? "said-cell" : "num-cell" }, said);
@@ -175,6 +181,24 @@ function sessionLine(model, turn) {
   row.refresh = () => codes.replaceChildren(...sessionMargin(model, turn));
   row.refresh();
   return row;
+}
+
+/** What was said in a turn; a long one is cut until the reader asks for all of it. */
+function sessionSaid(model, turn) {
+  const text = model.data.text[turn];
+  const words = el("span", { class: "said-words" }, text);
+  if (text.length <= SESSION_LONG) return [words];
+  words.classList.add("cut");
+  const button = el("button", { type: "button", class: "link said-all", "aria-expanded": "false", onclick: () => {
+    const cut = words.classList.toggle("cut");
+    button.setAttribute("aria-expanded", String(!cut));
+    button.textContent = sessionSaidAll(model, turn, cut);
+  } }, sessionSaidAll(model, turn, true));
+  return [words, button];
+}
+
+function sessionSaidAll(model, turn, cut) {
+  return cut ? `Show all ${counted(model.data.n_words[turn] ?? 0, "word")}` : "Show less";
 }
 
 function sessionMargin(model, turn) {
@@ -208,12 +232,23 @@ function sessionMarkRow(turn, picked) {
   if (picked) link.tabIndex = 0;
 }
 
-/** Scroll the transcript, and it alone, to a turn. */
+/** The last turn before of the client; of a turn of the client, the last turn before of anybody. -1 where there is none. */
+function sessionBefore(model, turn) {
+  return model.roles[turn] === "c" ? turn - 1 : model.roles.lastIndexOf("c", turn - 1);
+}
+
+/** Scroll the transcript, and it alone, so that a turn is in sight and, where both fit, the client's turn before it. */
 function sessionShowRow(turn) {
   const scroller = sessionView.list.querySelector(".turns-scroll");
-  const [row, frame] = [sessionRow(turn).getBoundingClientRect(), scroller.getBoundingClientRect()];
-  const head = sessionView.list.querySelector("thead").getBoundingClientRect().height;
-  if (row.top < frame.top + head || row.bottom > frame.bottom) scroller.scrollTop += row.top - frame.top - head - (frame.height - head) / 3;
+  const frame = scroller.getBoundingClientRect();
+  const top = frame.top + sessionView.list.querySelector("thead").getBoundingClientRect().height;
+  const bottom = Math.min(frame.bottom, innerHeight);
+  const row = sessionRow(turn).getBoundingClientRect();
+  // The client's last turn before, also of a turn of the client: what it answers stands between the two.
+  const client = sessionView.model.roles.lastIndexOf("c", turn - 1);
+  const before = turn > 0 && client >= 0 ? sessionRow(client).getBoundingClientRect() : row;
+  const first = row.bottom - before.top <= bottom - top ? before : row;
+  if (first.top < top || row.bottom > bottom) scroller.scrollTop += first.top - top;
 }
 
 /** Up and down walk through the turns; the link itself picks one. */

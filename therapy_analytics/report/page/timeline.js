@@ -1,9 +1,12 @@
-// The timeline of a session: turns as bars, lanes of codes, what to review, synchrony and the client's state beneath.
+// The timeline of a session: turns as bars, lanes of the core codes and what to review; on request the other codes, the
+// client's state, and synchrony.
 // Hundreds of turns are a handful of paths; which turn was meant is found from where the pointer is.
 
 const TIMELINE_HEIGHT = { bars: 46, lane: 20, series: 60, axis: 24 };
 const TIMELINE_LEAST = 2; // Pixels a turn, so that none is lost.
 const TIMELINE_ZOOMS = [1, 2, 4, 8];
+/** What is drawn besides the core, once the reader asked for it: in every session that is opened. */
+const timelineMore = { codes: false, client: false, synchrony: false };
 
 /**
  * Draw the timeline of a session.
@@ -18,8 +21,10 @@ function timelineDraw(model, onSelect) {
   view.canvas = timelineCanvas(view);
   view.scroller = el("div", { class: "tl-scroll" }, view.canvas);
   view.readout = el("p", { class: "tl-readout" });
-  const chart = el("div", { class: "tl-chart" }, timelineLabels(view), view.scroller);
-  const node = el("div", { class: "tl" }, timelineTools(view), chart, view.readout, timelineLegend(view));
+  view.labels = el("div", { class: "tl-labels", "aria-hidden": "true" });
+  timelineLabels(view);
+  const chart = el("div", { class: "tl-chart" }, view.labels, view.scroller);
+  const node = el("div", { class: "tl" }, timelineTools(view), chart, view.readout, timelineSwitches(view), timelineLegend(view));
   timelineListen(view);
   timelineTell(view);
   return { node, select: (turn) => timelineSelect(view, turn), redraw: () => timelinePaint(view) };
@@ -34,9 +39,9 @@ function timelineHasPlaces(data) {
 function timelineRows(view) {
   const { data } = view.model;
   const rows = [{ kind: "bars", height: TIMELINE_HEIGHT.bars }];
-  for (const lane of view.lanes) rows.push({ kind: "lane", lane, height: TIMELINE_HEIGHT.lane });
+  for (const lane of view.lanes) if (lane.core || timelineMore.codes) rows.push({ kind: "lane", lane, height: TIMELINE_HEIGHT.lane });
   if (data.marks?.length) rows.push({ kind: "marks", height: TIMELINE_HEIGHT.lane });
-  for (const series of timelineSeries(data)) rows.push({ kind: "series", series, height: TIMELINE_HEIGHT.series });
+  for (const series of timelineSeries(data)) if (timelineMore[series.about]) rows.push({ kind: "series", series, height: TIMELINE_HEIGHT.series });
   rows.push({ kind: "axis", height: TIMELINE_HEIGHT.axis });
   let top = 0;
   for (const row of rows) {
@@ -51,15 +56,15 @@ function timelineSeries(data) {
   const all = data.series ?? [];
   const drawn = all.filter((one) => one.about !== "client");
   const [up, down] = ["above", "below"].map((side) => all.find((one) => one.about === "client" && one.side === side));
-  if (up && down) drawn.push({ label: "Client's state", state: [up.label, down.label], values: up.values, below: down.values, low: -1, high: 1 });
+  if (up && down) drawn.push({ label: "Client's state", about: "client", state: [up.label, down.label], values: up.values, below: down.values, low: -1, high: 1 });
   return drawn.filter((one) => [...one.values, ...(one.below ?? [])].some(isNumber));
 }
 
 /** The lanes for which this report has codes, with the codes whose marks they show. */
 function timelineLanes(model) {
-  return model.overview.lanes.map(({ key, label, role }) => {
+  return model.overview.lanes.map(({ key, label, role, core }) => {
     const codes = model.codes.filter((code) => code.lane === key && code.marked);
-    return { key, label, role: role[0] ?? "", codes, split: codes.some((code) => code.down) };
+    return { key, label, core, role: role[0] ?? "", codes, split: codes.some((code) => code.down) };
   });
 }
 
@@ -79,7 +84,22 @@ function timelineHit(view, lane, turn) {
 /* ---- The labels on the left: HTML, so that they stay where they are while the turns scroll ---- */
 
 function timelineLabels(view) {
-  return el("div", { class: "tl-labels", "aria-hidden": "true" }, view.rows.map((row) => timelineLabel(view, row)));
+  view.labels.replaceChildren(...view.rows.map((row) => timelineLabel(view, row)));
+}
+
+/** What is drawn only on request: a switch each, of those that this session has. */
+function timelineSwitches(view) {
+  const about = new Set(timelineSeries(view.model.data).map((one) => one.about));
+  const all = [["codes", "other codes", view.lanes.some((lane) => !lane.core)], ["client", "client’s state", about.has("client")], ["synchrony", "style and meaning (synchrony)", about.has("synchrony")]];
+  const box = ([key, text]) => el("label", {}, el("input", { type: "checkbox", "data-more": key, checked: timelineMore[key], onchange: (event) => {
+    timelineMore[key] = event.target.checked;
+    view.rows = timelineRows(view);
+    timelineLabels(view);
+    timelinePaint(view);
+    timelineNotes(view);
+  } }), text);
+  const there = all.filter(([, , has]) => has);
+  return there.length ? el("fieldset", { class: "tl-more" }, el("legend", {}, "Also show"), there.map(box)) : null;
 }
 
 function timelineLabel(view, row) {
@@ -421,7 +441,13 @@ function timelineLegend(view) {
   if (marks.some(isDanger)) items.push(item("tl-danger", "M7 1l6 13h-12Z", "cue of danger"));
   if (!marks.every(isDanger)) items.push(item("tl-review", "M7 2l5.5 6l-5.5 6l-5.5 -6Z", "something else to review"));
   const keys = "Keys, when the timeline has the focus: arrows and Home, End walk through the turns; [ and ], or Shift and an arrow, go to the next turn chosen in “Go to turns with”.";
-  const series = timelineSeries(view.model.data);
-  const notes = series.length ? el("p", { class: "quiet small tl-notes" }, series.map((one) => timelineSeriesLabel(one).map((node) => node.textContent).join(": ")).join(" ")) : null;
-  return el("div", {}, el("ul", { class: "tl-legend" }, items), notes, el("p", { class: "quiet small", id: "tl-keys" }, keys));
+  view.notes = el("p", { class: "quiet small tl-notes" });
+  timelineNotes(view);
+  return el("div", {}, el("ul", { class: "tl-legend" }, items), view.notes, el("p", { class: "quiet small", id: "tl-keys" }, keys));
+}
+
+/** On a phone the words about the curves stand beneath, as the labels have no space for them. */
+function timelineNotes(view) {
+  const series = view.rows.filter((row) => row.kind === "series").map((row) => row.series);
+  view.notes.textContent = series.map((one) => timelineSeriesLabel(one).map((node) => node.textContent).join(": ")).join(" ");
 }

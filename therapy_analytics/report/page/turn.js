@@ -2,8 +2,6 @@
 // reader's say.
 
 const TURN_LIKELY = 0.1;
-/** Longer turns scroll in the panel, so that the codes stay near. Characters. */
-const TURN_LONG = 500;
 /** Kinds of evidence other than words, as `--explain` writes them. */
 const TURN_KINDS = {
   before: "the turns before", after: "the turn after", form: "form of the turn", code: "another code",
@@ -32,7 +30,7 @@ function turnParts(panel, model, turn, go) {
   if (turn === null) return [head, el("p", { class: "quiet" }, "Pick a turn on the timeline or in the list: its codes come here, and can be corrected.")];
   return [
     el("div", { class: "turn-head" }, head, turnSteps(model, turn, go)), turnFacts(model, turn), turnMarks(model, turn),
-    turnWords(model, turn), turnCodes(model, turn), turnConfirm(model, turn),
+    turnBefore(model, turn), turnWords(model, turn), turnCodes(model, turn), turnConfirm(model, turn),
   ].filter(Boolean);
 }
 
@@ -73,9 +71,15 @@ function turnMarks(model, turn) {
 
 function turnWords(model, turn) {
   if (!model.data.text) return null;
-  const text = model.data.text[turn];
-  const long = text.length > TURN_LONG ? { tabindex: 0, role: "region", "aria-label": "What was said" } : {};
-  return el("blockquote", { class: `turn-words role-${model.roles[turn]}${text.length > TURN_LONG ? " long" : ""}`, ...long }, text);
+  return el("blockquote", { class: `turn-words role-${model.roles[turn]}` }, sessionSaid(model, turn));
+}
+
+/** What the turn answers: a therapist's turn the client's last one. */
+function turnBefore(model, turn) {
+  const before = sessionBefore(model, turn);
+  if (!model.data.text || before < 0) return null;
+  const who = el("span", { class: "who" }, `Before, turn ${before}, ${sessionRole(model, before)}: `);
+  return el("blockquote", { class: `turn-before role-${model.roles[before]}` }, who, sessionSaid(model, before));
 }
 
 /* ---- Codes ---- */
