@@ -304,7 +304,7 @@ def test_a_code_that_is_not_there_and_a_coder_that_cannot_say() -> None:
         explain(TALK, "mi_nothing")
     with pytest.raises(BadOptionError, match="--explain: an outside coder does not say"):
         explain(TALK, tagger=ta.TaggerOptions(kind="llm"))
-    with pytest.raises(BadOptionError, match="none named 'slow'"):
+    with pytest.raises(BadOptionError, match="no tagger named 'slow'"):
         explain(TALK, tagger=ta.TaggerOptions(kind="slow"))
 
 

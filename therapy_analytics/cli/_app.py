@@ -210,7 +210,7 @@ def pairs(text: str, known: Collection[str], option: str) -> dict[str, str]:
     found = {key.strip(): value.strip() for key, _, value in parts}
     wrong = [key.strip() for key, equals, value in parts if key.strip() not in known or not equals or not value.strip()]
     if wrong or len(found) < len(parts):
-        problem = f"{wrong[0]!r} is not understood" if wrong else "A name stands twice"
+        problem = f"{wrong[0]!r} is not understood" if wrong else "A name is given twice"
         example = ",".join(f"{name}={name.upper()}" for name in list(known)[:2])
         raise typer.BadParameter(
             f"{problem}. Write pairs such as {example}; known: {', '.join(known)}.", param_hint=option

@@ -283,7 +283,7 @@ def run(
 
 def _form(name: str) -> Form:
     if name not in ("csv", "parquet"):
-        message = f"{name!r} is no form of output. Known: csv, parquet."
+        message = f"There is no format named {name!r}. Known: csv, parquet."
         raise typer.BadParameter(message, param_hint="--output-format")
     return "csv" if name == "csv" else "parquet"
 
@@ -308,9 +308,9 @@ def _processes(asked: int | None, paths: list[str], engine: str, tagger: str) ->
 
 def _scheduler(engine: str, address: str | None) -> str | None:
     if engine not in ("local", "dask"):
-        raise typer.BadParameter(f"{engine!r} is no engine. Known: local, dask.", param_hint="--engine")
+        raise typer.BadParameter(f"There is no engine named {engine!r}. Known: local, dask.", param_hint="--engine")
     if (engine == "dask") != (address is not None):
-        message = "--engine dask and --scheduler ADDRESS belong together."
+        message = "--engine dask needs --scheduler ADDRESS, and the other way round."
         raise typer.BadParameter(message, param_hint="--engine")
     return address
 
