@@ -275,4 +275,5 @@ def _refuse_options_of_llm(options: TaggerOptions) -> None:
             problem = f"{options.model} is not a folder that tanalyze train wrote"
             raise BadOptionError("--model", problem, "Name such a folder; a model on a server also needs --tagger llm")
         if one.name in _OPTION_NAMES and getattr(options, one.name) != one.default:
-            raise BadOptionError(_OPTION_NAMES[one.name], "it has an effect only with --tagger llm", "Add that, or leave it out")
+            problem = "it has an effect only with --tagger llm"
+            raise BadOptionError(_OPTION_NAMES[one.name], problem, "Add that, or leave it out")

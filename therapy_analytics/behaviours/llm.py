@@ -196,7 +196,7 @@ def llm_coder(options: TaggerOptions) -> LLMCoder:
         problem, remedy = "--tagger llm needs the address of a server", "Add --endpoint http://127.0.0.1:11434/v1"
         raise BadOptionError("--endpoint", problem, remedy)
     if not options.model:
-        raise BadOptionError("--model", "--tagger llm needs the name of a model", "Add --model NAME, as the server calls it")
+        raise BadOptionError("--model", "--tagger llm needs the name of a model", "Add --model NAME, as on the server")
     if not 1 <= options.parallel <= 256:
         raise BadOptionError("--llm-parallel", "is not between 1 and 256", "4 is usual")
     if not 0 < options.timeout_s <= 86_400:

@@ -147,7 +147,7 @@ def _knock(address: str, how: Mapping[str, Any]) -> None:
             "Start one with: dask scheduler --host 127.0.0.1; it prints its address",
         ) from error
     if who != "Scheduler":
-        raise BadOptionError(SCHEDULER, f"what answers at {address} is no Dask scheduler", "Give the scheduler's address")
+        raise BadOptionError(SCHEDULER, f"what answers at {address} is no scheduler", "Give the scheduler's address")
 
 
 async def _identity(address: str, how: Mapping[str, Any]) -> str:
