@@ -102,7 +102,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         text = (ROOT / "docs" / page).read_text(encoding="utf-8")
         (made / file).write_text(re.findall(r"^```toml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)[0])
     codes = pd.read_csv(made / "notebooks" / "codes" / "therapist_codes.csv")
-    codes.rename(columns={"mi_question": "joining"})[["session_id", "turn", "joining"]].to_csv(
+    codes.rename(columns={"question": "joining"})[["session_id", "turn", "coder", "joining"]].to_csv(
         made / "clinic_codes.csv", index=False
     )
     pd.DataFrame({"label": ["question"], "code": ["mi_question"]}).to_csv(made / "our_labels.csv", index=False)

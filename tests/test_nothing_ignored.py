@@ -126,7 +126,7 @@ def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, 
     says = (
         "--no-plots and --figure-format contradict each other",
         "--processes: the workers of the cluster do the work",
-        "--all-codes: is for the usual codes",
+        "--all-codes: it has no effect with --codebook",
         "1 session",
         "--columns: it is for a table of codes, and none was given",
         "--transcripts: it is for a table of codes, and none was given",
