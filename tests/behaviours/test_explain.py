@@ -379,7 +379,7 @@ def test_the_command_takes_explain_and_refuses_it_for_an_outside_coder(samples: 
     llm = ["--tagger", "llm", "--endpoint", "http://192.0.2.1/v1", "--model", "m", "--allow-remote"]
     done = CliRunner().invoke(app, [*run, str(tmp_path / "other"), *llm])
     assert done.exit_code == 2
-    assert "--explain: an outside coder does not say what moved it" in done.output
+    assert "--explain: the codes of a language model cannot be explained" in done.output
     assert "are sent" not in done.output
     assert not (tmp_path / "other").exists()
     outside = ta.Settings(tagger=ta.TaggerOptions(kind="llm", endpoint="http://127.0.0.1:9/v1", model="m"))
