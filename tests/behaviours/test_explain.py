@@ -302,7 +302,7 @@ def test_nothing_to_explain() -> None:
 def test_a_code_that_is_not_there_and_a_coder_that_cannot_say() -> None:
     with pytest.raises(UnknownNameError, match="no code named 'mi_nothing'"):
         explain(TALK, "mi_nothing")
-    with pytest.raises(BadOptionError, match="--explain: an outside coder does not say"):
+    with pytest.raises(BadOptionError, match="--explain: the codes of a language model"):
         explain(TALK, tagger=ta.TaggerOptions(kind="llm"))
     with pytest.raises(BadOptionError, match="no tagger named 'slow'"):
         explain(TALK, tagger=ta.TaggerOptions(kind="slow"))
