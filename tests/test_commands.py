@@ -183,10 +183,12 @@ def test_files_that_the_page_names_are_written(printed: list[tuple[Example, int,
         assert (folder / name).is_file(), name
 
 
-WRITTEN = ("comparison/comparison", "comparison/corrected", "comparison/summary_counts", "comparison/groups")
-WRITTEN += ("course_outcomes/associations", "course_outcomes/unmatched", "my_model/scores")
-WRITTEN += ("agreement/codes", "agreement/pairs", "agreement/sessions", "agreement/calibration", "agreement/confusion")
-WRITTEN += ("results/measures", "results/problems", "speakers/changes", "redacted/review")
+WRITTEN = (
+    *("comparison/comparison", "comparison/corrected", "comparison/summary_counts", "comparison/groups"),
+    *("course_outcomes/associations", "course_outcomes/unmatched", "my_model/scores"),
+    *("agreement/codes", "agreement/pairs", "agreement/sessions", "agreement/calibration", "agreement/confusion"),
+    *("results/measures", "results/problems", "speakers/changes", "redacted/review"),
+)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
