@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer.main
 from commands import PLAIN, tanalyze
+from typer import rich_utils
+from typer.testing import CliRunner
 
 import therapy_analytics as ta
 from therapy_analytics.cli import _app as cli
+from therapy_analytics.cli import app
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
 def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_path: Path) -> None:
@@ -30,7 +37,7 @@ def test_the_summary_counts_sessions_that_are_not_in_english(tmp_path: Path) -> 
     (tmp_path / "deutsch.txt").write_text(text, encoding="utf-8")
     done = tanalyze("run", str(tmp_path / "deutsch.txt"), "--out", str(tmp_path / "r"), *PLAIN)
     assert done.status == 0, done.err
-    assert "Not in English, as it seems: 1 session" in " ".join(done.out.split())
+    assert "1 session not in English, as it seems" in " ".join(done.out.split())
 
 
 def test_brackets_in_a_name_are_no_markup_of_the_summary(tmp_path: Path) -> None:
@@ -166,4 +173,42 @@ def test_a_process_of_its_own_ends_with_the_status() -> None:
 
 def test_the_summary_says_where_synchrony_has_no_surrogate_pairs(samples: Path, tmp_path: Path) -> None:
     one = tanalyze("run", str(samples / "nair_yuki.txt"), "--out", str(tmp_path / "r"), *PLAIN)
-    assert "Synchrony cannot be compared with surrogate pairs" in one.out
+    assert "synchrony has no surrogate pairs, which take 6 sessions" in one.out
+    assert "Next: code some turns yourself; tanalyze agree" in one.out
+
+
+def test_many_sessions_do_not_scroll_everything_away(tmp_path: Path) -> None:
+    for name, n in (("few", 30), ("many", 31)):
+        rows = "".join(f"s{i},T,How are you?,c{i}\ns{i},C,Well.,c{i}\n" for i in range(n))
+        (tmp_path / f"{name}.csv").write_text(f"session,speaker,text,counselor\n{rows}")
+        done = tanalyze("run", str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name), *PLAIN)
+        assert done.status == 0, done.err
+        assert done.out.count("\u2502") == (30 * 8 if name == "few" else 21 * 8)
+    assert "\u2026 and 11 more in sessions.csv" in done.out
+
+
+def test_a_run_ends_with_at_most_five_things(tmp_path: Path) -> None:
+    """Here all five have something to say, the fourth of five kinds of sessions."""
+    danger = "T: How are you?\nC: I want to kill myself. I have pills at home.\n" * 3
+    (tmp_path / "danger.txt").write_text(danger)
+    (tmp_path / "guess.txt").write_text("Ann: The weather is fine today.\nBo: The roads are dry.\n" * 3)
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "sessions.csv").write_text("session_id,counselor\ndanger,A\nguess,B\nnobody,C\n")
+    done = tanalyze("run", str(tmp_path), "--out", str(tmp_path / "r"), "--tagger", "fast", "--no-plots")
+    assert done.status == 1
+    last = done.out.partition("share of therapist turns.")[2].split("\n")
+    lines = [line for line in last if re.match(r"Open |Read |\d+ files? could|Check: |Next: ", line)]
+    assert [line.split()[0] for line in lines] == ["Open", "Read", "1", "Check:", "Next:"]
+    assert "1 file could not be read; 1 thing to check in your tables" in lines[2]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_stand_in_groups_and_help_is_short(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = [one for one in COMMANDS[name].params if any(opt.startswith("--") for opt in one.opts)]
+    if len(options) > 8:
+        assert all(one.rich_help_panel for one in options)
+    assert all(len(one.help) <= 110 for one in options)
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", 100)
+    shown = CliRunner().invoke(app, [name, "--help"])
+    assert shown.exit_code == 0
+    assert len(shown.output.splitlines()) <= 100

@@ -1,4 +1,4 @@
-"""The examples of docs/commands.md do what the page shows, in the order of the page, in one folder."""
+"""The examples of docs/commands.md do what the page shows; every other command of the documents can be typed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pytest
 import typer.main
 from typer.testing import CliRunner
@@ -42,6 +43,54 @@ EXAMPLES = sorted(examples(), key=lambda one: one.words[0] != "run" or "--model"
 """Those that make what the others take come first."""
 
 
+def command_lines() -> dict[tuple[str, ...], str]:
+    """Return all commands that the documents tell a reader to type, without the examples, with a page each is on."""
+    found: dict[tuple[str, ...], str] = {}
+    for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))):
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"^(?:    |\.venv[/\\]\S+[/\\])?(tanalyze [a-z]+ .*)$", text, flags=re.MULTILINE)
+        spans = re.findall(r"`(tanalyze [a-z]+ [^`\n]*)`", text)
+        for line in (*blocks, *spans):
+            words = shlex.split(line.replace("\\", "/"))[1:]
+            if not any(word.startswith("-") for word in words[1:2]) or line in blocks:
+                found.setdefault(tuple(words), page.name)
+    return {words: page for words, page in found.items() if words not in {one.words for one in EXAMPLES}}
+
+
+TRANSCRIPTS = (
+    *("transcripts/", "transcripts", "my_folder/", "more_transcripts/", "chats/", "~/transcripts/"),
+    *("$HOME/transcripts", "s3://ours/transcripts/"),
+)
+STAND_INS = {
+    **dict.fromkeys(TRANSCRIPTS, "sample_transcripts/"),
+    **dict.fromkeys(("codes.csv", "gold.csv", "gold.xlsx", "corrections.csv"), "notebooks/codes/therapist_codes.csv"),
+    "scores.csv": "sample_course/outcomes.csv",
+    "FILE": "sample_transcripts/nair_yuki.txt",
+    "8": "2",  # processes
+}
+
+
+def as_typed(words: tuple[str, ...], out: Path) -> list[str]:
+    """Return a command with files that are there, an output of its own, and the fast tagger."""
+    typed = [STAND_INS.get(word, word) for word in words]
+    if words[0] == "outcomes" or "outcomes/" in words:
+        typed = ["course/" if word == "results/" else word for word in typed]
+    if "our_clinic.toml" in words:
+        typed = ["clinic_codes.csv" if word.endswith("therapist_codes.csv") else word for word in typed]
+    if words[0] in {"inspect", "codebook", "report"}:
+        return typed
+    if "--out" in typed:
+        typed[typed.index("--out") + 1] = str(out)
+    else:
+        typed += ["--out", str(out)]
+    quick = {"run": ["--no-plots"], "compare": ["--no-plots", "--permutations", "1000"], "train": ["--beside", "fast"]}
+    typed += quick.get(words[0], ["--no-plots"] if words[0] in {"agree", "outcomes"} else [])
+    return typed + (["--tagger", "fast"] if words[0] == "run" and "--tagger" not in words else [])
+
+
+LINES = {tuple(as_typed(words, Path("out"))): page for words, page in command_lines().items()}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Go to a folder like the program's, for as long as the examples run."""
@@ -49,6 +98,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in ("sample_transcripts", "sample_course"):
         shutil.copytree(ROOT / name, made / name)
     shutil.copytree(ROOT / "notebooks" / "codes", made / "notebooks" / "codes")
+    for page, file in (("codebooks.md", "our_clinic.toml"), ("lexicons.md", "sleep.toml")):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        (made / file).write_text(re.findall(r"^```toml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)[0])
+    codes = pd.read_csv(made / "notebooks" / "codes" / "therapist_codes.csv")
+    codes.rename(columns={"question": "joining"})[["session_id", "turn", "coder", "joining"]].to_csv(
+        made / "clinic_codes.csv", index=False
+    )
+    pd.DataFrame({"label": ["question"], "code": ["mi_question"]}).to_csv(made / "our_labels.csv", index=False)
     here, mask = Path.cwd(), os.umask(0o077)
     os.chdir(made)
     yield made
@@ -83,6 +140,32 @@ def test_an_example_prints_what_the_page_shows(index: int, printed: list[tuple[E
         place = at + len(wanted)
 
 
+@pytest.mark.parametrize("words", LINES, ids=" ".join)
+def test_every_command_of_the_documents_can_be_typed(
+    words: tuple[str, ...], printed: list[Example], tmp_path: Path
+) -> None:
+    """What needs a server or a cluster gets as far as asking for it."""
+    assert printed
+    typed = [str(tmp_path / "out") if word == "out" else word for word in words]
+    done = CliRunner().invoke(app, typed)
+    if {"llm", "dask"}.intersection(words):
+        assert done.exit_code == 2
+        assert re.search("Start the server|no Dask scheduler answers|there is no certificate", plain(done.output))
+    else:
+        assert done.exit_code == 0, f"{LINES[words]}: {done.output}"
+
+
+MENTIONED = re.compile(r"`tanalyze ([a-z]+) (-[^`\n]*)`")
+
+
+def test_options_that_are_mentioned_with_a_command_are_its_own() -> None:
+    for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))):
+        for name, rest in MENTIONED.findall(page.read_text(encoding="utf-8")):
+            known = {opt for one in COMMANDS[name].params for opt in (*one.opts, *one.secondary_opts)} | {"--help"}
+            asked = {word for word in rest.split() if word.startswith("--")}
+            assert asked <= known, f"{page.name}: tanalyze {name} has no {asked - known}"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example(name: str) -> None:
     assert any(one.words[0] == name for one in EXAMPLES)
@@ -98,3 +181,22 @@ def test_files_that_the_page_names_are_written(printed: list[tuple[Example, int,
         "converted/lindqvist_dana_1.cha",
     ):
         assert (folder / name).is_file(), name
+
+
+WRITTEN = (
+    *("comparison/comparison", "comparison/corrected", "comparison/summary_counts", "comparison/groups"),
+    *("course_outcomes/associations", "course_outcomes/unmatched", "my_model/scores"),
+    *("agreement/codes", "agreement/pairs", "agreement/sessions", "agreement/calibration", "agreement/confusion"),
+    *("results/measures", "results/problems", "speakers/changes", "redacted/review"),
+)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_columns_of_what_is_written_are_explained(name: str, printed: list[Example], folder: Path) -> None:
+    """docs/output_columns.csv has them: the other side and the ends of an interval under the name of the value."""
+    assert printed
+    page = pd.read_csv(ROOT / "docs" / "output_columns.csv")
+    file = f"{name.rpartition('/')[2]}.csv"
+    explained = set(" ".join(page.loc[page["file"] == file, "columns"]).split()) | {"source"}  # the groups' column
+    columns = set(pd.read_csv(folder / f"{name}.csv", nrows=1).columns)
+    assert {re.sub(r"(_against)?(_lo|_hi)?$|_against_(lo|hi)$", "", one) for one in columns - explained} <= explained

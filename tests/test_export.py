@@ -15,7 +15,7 @@ import pytest
 from talks import TALK, session
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError, UnknownNameError
+from therapy_analytics.errors import BadOptionError, UnknownNameError, how_to_install
 from therapy_analytics.exports import FORMS, export
 from therapy_analytics.exports._labelled import clean, shortened
 from therapy_analytics.exports._names import short_names
@@ -26,7 +26,8 @@ from therapy_analytics.run import Writing
 from therapy_analytics.session import Session, Turn
 
 FAST = ta.TaggerOptions(kind="fast")
-SUFFIX = {"parquet": "parquet", "stata": "dta", "spss": "sav"}
+SUFFIX = {"csv": "csv", "parquet": "parquet", "stata": "dta", "spss": "sav"}
+LABELLED = ("stata", "spss")
 ODD = "\N{GRINNING FACE} caf\u00e9 \u65e5\u672c \0 " + '"quoted"; a\nline'
 LONG = "\u00e9" * 40_000
 
@@ -60,7 +61,7 @@ def analysis() -> ta.Analysis:
 @pytest.fixture(scope="module", params=FORMS)
 def exported(request: pytest.FixtureRequest, analysis: ta.Analysis, tmp_path_factory: Any) -> tuple[str, Path]:
     """Return a form, and the folder of an export to it."""
-    if request.param != "parquet":
+    if request.param in LABELLED:
         pytest.importorskip("pyreadstat")
     out = tmp_path_factory.mktemp("out") / request.param
     export(analysis, out, to=request.param)
@@ -70,6 +71,8 @@ def exported(request: pytest.FixtureRequest, analysis: ta.Analysis, tmp_path_fac
 def _back(form: str, path: Path) -> tuple[pd.DataFrame, Any]:
     if form == "parquet":
         return pd.read_parquet(path), None
+    if form == "csv":
+        return pd.read_csv(path, low_memory=False), None
     library = sys.modules["pyreadstat"]
     read = library.read_dta if form == "stata" else library.read_sav
     frame, about = read(str(path))
@@ -86,7 +89,8 @@ def test_every_table_comes_back_with_its_numbers(exported: tuple[str, Path], ana
         for name, column in zip(given, frame, strict=True):
             if pd.api.types.is_numeric_dtype(given[name]):
                 numbers = given[name].astype("float64").to_numpy()
-                np.testing.assert_array_equal(frame[column].astype("float64").to_numpy(), numbers, err_msg=name)
+                digits = 1e-5 if form == "csv" else 0
+                np.testing.assert_allclose(frame[column].astype("float64"), numbers, rtol=digits, err_msg=name)
 
 
 def test_only_the_owner_may_read(exported: tuple[str, Path]) -> None:
@@ -106,7 +110,7 @@ def test_the_same_tables_give_the_same_bytes(
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes()
     head = (out / f"parts.{SUFFIX[form]}").read_bytes()[:400]
-    if form != "parquet":
+    if form in LABELLED:
         assert b"01 Jan 20" in head or b"01 Jan 00" in head
         assert not re.search(rb"\d\d [A-Z][a-z]{2} 20(?!00)\d\d|:[0-5][1-9]", head)
 
@@ -128,7 +132,7 @@ def test_parquet_keeps_types_and_says_what_columns_mean(exported: tuple[str, Pat
 
 def test_labels_of_columns_and_values(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
     form, out = exported
-    if form == "parquet":
+    if form not in LABELLED:
         return
     frame, about = _back(form, out / f"turns.{SUFFIX[form]}")
     assert about.column_names_to_labels["n_words"] == "Words of the turn; a contraction is one word"
@@ -173,7 +177,7 @@ def test_what_was_said_survives(exported: tuple[str, Path], analysis: ta.Analysi
     given = analysis.turns["text"]
     assert text[0] == given[0]
     odd, long = text[8], text[10]
-    assert odd == (ODD if form == "parquet" else ODD.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+    assert odd == (ODD if form in ("csv", "parquet") else ODD.replace("\0", "\N{REPLACEMENT CHARACTER}"))
     if form == "spss":
         assert long == LONG[: (32_767 - 3) // 2] + "..."
         names = pd.read_csv(out / "names_spss.csv")
@@ -184,7 +188,7 @@ def test_what_was_said_survives(exported: tuple[str, Path], analysis: ta.Analysi
 
 def test_names_can_be_looked_up_both_ways(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
     form, out = exported
-    if form == "parquet":
+    if form not in LABELLED:
         return
     names = pd.read_csv(out / f"names_{form}.csv", keep_default_na=False)
     assert names["name"].str.len().max() <= (32 if form == "stata" else 64)
@@ -256,7 +260,7 @@ def test_codes_of_ones_own_book(pyreadstat: Any, analysis: ta.Analysis, tmp_path
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_exports_as_nothing(form: str, tmp_path: Path) -> None:
-    if form != "parquet":
+    if form in LABELLED:
         pytest.importorskip("pyreadstat")
     files = export(ta.analyze([]), tmp_path / "o", to=form)
     assert files[0].name == f"sessions.{SUFFIX[form]}"
@@ -271,12 +275,12 @@ def test_results_in_a_folder_are_exported_as_they_are(tmp_path: Path) -> None:
     ta.run([tmp_path / "t.txt"], tmp_path / "r", settings=ta.Settings(tagger=FAST),
            writing=Writing(figures=(), report=False))  # fmt: skip
     files = export(tmp_path / "r", tmp_path / "o")
-    names = [f"{table}.parquet" for table in TABLES if table != "dyads"]
-    assert [path.name for path in files] == names
-    turns = pd.read_parquet(tmp_path / "o" / "turns.parquet")
+    names = [f"{table}.csv" for table in TABLES if table != "dyads"]
+    assert [path.name for path in files] == [*names, "wide.csv", "columns.csv"]
+    turns = pd.read_csv(tmp_path / "o" / "turns.csv")
     assert turns["n_words"].tolist() == ta.analyze([TALK], tagger=FAST).turns["n_words"].tolist()
     assert not any(b"laptop" in path.read_bytes() for path in files)
-    with pytest.raises(BadOptionError, match=r"holds other things than exported tables \(codebook\.csv, "):
+    with pytest.raises(BadOptionError, match=r"holds other things than exported tables \(problems\.csv, "):
         export(tmp_path / "r", tmp_path / "r")
 
 
@@ -297,22 +301,22 @@ def test_an_export_replaces_its_own_kind_alone(pyreadstat: Any, analysis: ta.Ana
 
 
 def test_a_form_that_is_not_there(analysis: ta.Analysis, tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match=r"no form to export to named 'sas'. Known: parquet, spss, stata"):
+    with pytest.raises(UnknownNameError, match=r"no form to export to named 'sas'. Known: csv, parquet, spss, stata"):
         export(analysis, tmp_path / "o", to="sas")
     assert not (tmp_path / "o").exists()
 
 
-@pytest.mark.parametrize(("form", "library", "extra"), [
-    ("parquet", "pyarrow", "parquet"), ("stata", "pyreadstat", "stats"), ("spss", "pyreadstat", "stats"),
+@pytest.mark.parametrize(("form", "library"), [
+    ("parquet", "pyarrow"), ("stata", "pyreadstat"), ("spss", "pyreadstat"),
 ])  # fmt: skip
 def test_a_library_that_is_not_there(
-    analysis: ta.Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, library: str, extra: str
+    analysis: ta.Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, library: str
 ) -> None:
     for name in [one for one in sys.modules if one.split(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, library, None)
-    speakers = f"needs the package {library}, which is not installed. Install it with: pip install "
-    with pytest.raises(BadOptionError, match=re.escape(speakers + f"'therapy-analytics[{extra}]'")):
+    speakers = f"needs the package {library}, which is not installed. Install it with: "
+    with pytest.raises(BadOptionError, match=re.escape(f"{speakers}{how_to_install(library)}.")):
         export(analysis, tmp_path / "o", to=form)
     assert not (tmp_path / "o").exists()
 
@@ -328,7 +332,7 @@ def test_infinity_is_missing_where_there_is_none(pyreadstat: Any, analysis: ta.A
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_path: Path) -> None:
-    if form != "parquet":
+    if form in LABELLED:
         pytest.importorskip("pyreadstat")
     assert not list(tmp_path.rglob("wide.*"))
     files = export(analysis, tmp_path / "o", to=form, wide=True)
@@ -341,7 +345,8 @@ def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_p
     names = dict(zip(given, frame, strict=True))
     for name, column in names.items():
         if pd.api.types.is_numeric_dtype(given[name]):
-            np.testing.assert_array_equal(frame[column].astype(float).to_numpy(), given[name].to_numpy(), err_msg=name)
+            digits = 1e-5 if form == "csv" else 0
+            np.testing.assert_allclose(frame[column].astype(float), given[name], rtol=digits, err_msg=name)
     if about is not None:
         assert max(map(len, frame)) <= (31 if form == "stata" else 64)
         assert len({str(name).casefold() for name in frame}) == frame.shape[1] < 2048  # what Stata/BE opens
@@ -350,19 +355,19 @@ def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_p
         low = labels["therapist_question_rate_lo"]
         assert low == "Lower end of the 95% interval of the value: therapist_question_rate"
         assert all(labels.values())
-    export(analysis, tmp_path / "o", to=form)
+    export(analysis, tmp_path / "o", to=form, wide=False)
     assert not path.exists()  # an earlier export is replaced whole
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_imputed_data_sets_come_on_request(form: str, analysis: ta.Analysis, tmp_path: Path) -> None:
-    if form != "parquet":
+    if form in LABELLED:
         pytest.importorskip("pyreadstat")
     files = export(analysis, tmp_path / "o", to=form, imputations=3)
     path = tmp_path / "o" / f"imputed.{SUFFIX[form]}"
     assert path in files
     frame, _ = _back(form, path)
-    number, session = {"parquet": (".imp", ".id"), "stata": ("imp", "id"), "spss": ("Imputation_", "id")}[form]
+    number, session = {"stata": ("imp", "id"), "spss": ("Imputation_", "id")}.get(form, (".imp", ".id"))
     n = len(analysis.sessions)
     assert frame[number].tolist() == [i for i in range(4) for _ in range(n)]
     assert frame[session].tolist() == list(range(1, n + 1)) * 4
@@ -377,4 +382,33 @@ def test_imputed_data_sets_come_on_request(form: str, analysis: ta.Analysis, tmp
 
 def test_one_session_alone(tmp_path: Path) -> None:
     files = export(ta.analyze([session("Hello?", "Hm.")], tagger=FAST), tmp_path / "o")
-    assert len(pd.read_parquet(files[0])) == 1
+    assert len(pd.read_csv(files[0])) == 1
+
+
+def test_without_an_option_an_export_is_csv_and_says_what_columns_mean(analysis: ta.Analysis, tmp_path: Path) -> None:
+    files = export(analysis, tmp_path / "o")
+    assert {path.suffix for path in files} == {".csv"}
+    columns = pd.read_csv(tmp_path / "o" / "columns.csv", keep_default_na=False).set_index(["table", "column"])
+    wide = pd.read_csv(tmp_path / "o" / "wide.csv", nrows=1)
+    assert len(wide.columns) > len(analysis.sessions.columns)
+    meanings = columns.loc[[("wide", name) for name in wide], "meaning"]
+    assert (meanings != "").mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        ("pip", "-m pip install one two"),
+        ("uv", "uv pip install --python "),
+        ("pipx", "pipx inject therapy-analytics one two"),
+    ],
+)
+def test_the_command_to_install_is_for_this_python(
+    tool: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if tool == "uv" and name == "pip" else name)
+    if tool == "pipx":
+        (tmp_path / "pipx_metadata.json").touch()
+    assert expected in how_to_install("one", "two")
+    assert how_to_install("one").startswith(sys.executable) == (tool == "pip")

@@ -107,7 +107,7 @@ def test_options_on_columns_and_names_that_fit_nothing_are_errors(tmp_path: Path
     assert "--columns text=... is not in the table (it has 2 columns). Its columns are: Who, Said." in no_column.text
     assert "cried" not in no_header.text
     assert twice.status == 2
-    assert "A name stands twice" in twice.text
+    assert "A name is given twice" in twice.text
 
 
 def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, samples: Path) -> None:
@@ -126,7 +126,7 @@ def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, 
     says = (
         "--no-plots and --figure-format contradict each other",
         "--processes: the workers of the cluster do the work",
-        "--all-codes: is for the usual codes",
+        "--all-codes: it has no effect with --codebook",
         "1 session",
         "--columns: it is for a table of codes, and none was given",
         "--transcripts: it is for a table of codes, and none was given",

@@ -65,7 +65,7 @@ def test_few_files_are_named_and_many_counted(clock: list[float], capsys: pytest
         (("--scheduler", "tcp://127.0.0.1:1"), "--scheduler ADDRESS"),
         (("--output-format", "parquet", "--report"), "the page is made from tables in CSV"),
         (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--tagger", "llm", "--model", "m",
-          "--endpoint", "http://127.0.0.1:1"), "is asked from one machine"),
+          "--endpoint", "http://127.0.0.1:1"), "a cluster cannot be used with --tagger llm"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told_in_words(words: tuple[str, ...], says: str, samples: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadOptionError, how_to_install
 
 
 def pyarrow(option: str, *, needed: str) -> Any:
@@ -28,4 +28,4 @@ def pyarrow(option: str, *, needed: str) -> Any:
         return import_module("pyarrow")
     except ImportError:
         problem = f"{needed} needs the package pyarrow, which is not installed"
-        raise BadOptionError(option, problem, "Install it with: pip install 'therapy-analytics[parquet]'") from None
+        raise BadOptionError(option, problem, f"Install it with: {how_to_install('pyarrow')}") from None

@@ -5,6 +5,10 @@ Every error carries its data as attributes, survives pickling, and never quotes 
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import shlex
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -113,6 +117,27 @@ class CannotWriteError(_UnusableError):
 
 class CoderServerError(_UnusableError):
     """The server of an outside coder does not answer, or cannot be used."""
+
+
+def how_to_install(*packages: str) -> str:
+    """Return the command that adds optional packages to the Python that runs this program.
+
+    It names the packages themselves, so that it works for a checkout, a wheel and an installation from the index alike.
+    """
+    names = " ".join(packages)
+    if Path(sys.prefix, "pipx_metadata.json").is_file():
+        return f"pipx inject therapy-analytics {names}"
+    if importlib.util.find_spec("pip") is None:
+        return f"uv pip install --python {_quoted(Path(sys.prefix))} {names}"
+    return f"{_quoted(Path(sys.executable))} -m pip install {names}"
+
+
+def _quoted(path: Path) -> str:
+    """Return a path as one types it, relative to the folder one is in if it lies in it."""
+    near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    if os.name != "nt":
+        return shlex.quote(str(near))
+    return f'& "{near}"' if " " in str(near) else str(near)
 
 
 def place_of(error: BaseException) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.language.english import NOT_ENGLISH
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from therapy_analytics.run import RunResult, Writing
 
 
-_COLUMNS = ("role_method", "role_pronoun_margin", "distance_from_training", "notes", "n_turns_to_review")
+_COLUMNS = (
+    "counselor", "role_method", "role_pronoun_margin", "distance_from_training", "notes", "n_turns_to_review",
+)  # fmt: skip
 N_RATES = 4
 """The most rates of the user's own codes that the terminal shows; sessions.csv has all."""
 
@@ -27,93 +31,112 @@ def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
     """Return which columns of the sessions table the terminal shows, as (heading, column), and the caption."""
     talks = ("talks", "therapist_talk_share")
     if not result.rated:
-        usual = {"asks": "question", "reflects": "reflection", "advises": "input"}
+        usual = {"asks": "question", "reflects": "reflection", "advises or informs": "input"}
         shown = [(heading, f"therapist_{name}_rate") for heading, name in usual.items()]
-        return [talks, *shown], (
-            "The therapist's share of the words; therapist turns that ask, reflect, advise or inform."
-        )
+        return [talks, *shown], "talks: the therapist's share of the words. The rest: share of therapist turns."
     rates = [(code.name, f"{code.column}_rate") for code in result.rated[:N_RATES]]
     left = len(result.rated) - len(rates)
     more = f" {counted(left, 'code')} more in sessions.csv." if left else ""
     return [talks, *rates], (
-        "The therapist's share of the words; the share of turns with each code, among those of its role." + more
+        "talks: the therapist's share of the words. The rest: share of the turns of the code's role." + more
     )
 
 
-def pointers(result: RunResult, writing: Writing) -> list[str]:
-    """Return the lines below the table: the files, what coded the turns, and what is to be checked."""
-    sessions, n = result.columns(_COLUMNS), result.n_kept
+def before_the_table(result: RunResult) -> list[str]:
+    """Return what is said above the table: what an earlier run had done, how files were read, what coded the turns."""
+    n = result.n_kept
     kept = f"{counted(n, 'session')} done by an earlier run of the same kind {'was' if n == 1 else 'were'} kept."
-    return [
-        *([kept] if n else []),
-        *(_datasets(result, writing) if result.form == "parquet" else _tables(result, writing)),
-        f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
-        *([_coded_by(result.tagger)] if result.tagger else []),
-        *result.told,
-        *_checks(sessions),
-        *_missing(result),
-    ]
+    return [*([kept] if n else []), *result.told, *([_coded_by(result.tagger)] if result.tagger else [])]
 
 
-def _tables(result: RunResult, writing: Writing) -> Iterator[str]:
-    page, out = result.out / "report.html", result.out
-    if page.is_file():
-        yield f"{page}: the page to look at first; open it in a browser"
-    elif writing.page:
-        yield "There are too many sessions for one page. For some of them: tanalyze run on their transcripts."
-    yield f"{out / 'sessions.csv'}: a row a session, with counts and intervals; measures.csv has everything else"
-    each = "turns.csv and other tables" + (", figures" if writing.formats else "")
-    yield f"{out / 'sessions'}{os.sep}<session>{os.sep}: {each}"
-
-
-def _datasets(result: RunResult, writing: Writing) -> Iterator[str]:
-    out = result.out
-    yield f"{out / 'sessions'}{os.sep}: Parquet, a row a session, with counts and intervals"
-    yield f"{out / 'turns'}{os.sep}: Parquet, a row a turn; other tables beside it"
-    if writing.formats:
-        yield f"{out / 'folders'}{os.sep}<session>{os.sep}: tables and figures"
-
-
-def _checks(sessions: DataFrame) -> Iterator[str]:
-    """Yield what is to be checked in the sessions."""
-    if len(sessions) <= FEWEST_DONORS:
-        yield (
-            "Synchrony cannot be compared with surrogate pairs (the columns surrogate_... of measures.csv are empty): "
-            f"that takes at least {FEWEST_DONORS} other sessions with turns of like length."
-        )
-    to_read = sessions["n_turns_to_review"]
-    if to_read.sum() > 0:
-        yield (
-            f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
-            "danger_turn and the columns beside it in turn_measures.csv. None found elsewhere does not mean that the "
-            "others are safe."
-        )
-    sentences = (
-        (sessions["role_method"] == "pronouns_unsure",
-         "Check {}: who the therapist is was a guess with a thin margin (column notes)."),
-        (sessions["role_pronoun_margin"] < SWAPPED,
-         "Check {}: the labels may be swapped (role_pronoun_margin under -4)."),
-        (sessions["distance_from_training"] > FAR,
-         ("Unlike the sessions that the tagger learnt from: {} (distance_from_training over 1). There rates of codes "
-          "may be off by more than their intervals.")),
-        (sessions["role_method"] == "none",
-         "In {} nobody could be told to be the therapist; use --therapist LABEL."),
-        (sessions["notes"].str.contains(NOT_ENGLISH, regex=False),
-         ("Not in English, as it seems: {} (see the column notes). The tagger and the word lists are for English; "
-          "these numbers mean nothing.")),
-        (sessions["notes"] != "", "Notes on {}: see the column notes."),
+def pointers(result: RunResult, writing: Writing) -> list[str]:
+    """Return the last lines of a run, five at most: files, danger, what is missing, what to check, what comes next."""
+    sessions = result.columns(_COLUMNS)
+    lines = (
+        _files(result, writing), _danger(sessions, page=_page(result).is_file()), _missing(result), checks(sessions),
+        _next(result, sessions),
     )  # fmt: skip
-    for which, sentence in sentences:
-        if which.any():
-            yield sentence.format(counted(int(which.sum()), "session"))
+    return [line for line in lines if line]
 
 
-def _missing(result: RunResult) -> Iterator[str]:
-    reasons = f"{result.out / 'problems.csv'} says why and what would be right."
-    if n_files := len(result.problems) - result.n_unmeasured:
-        yield f"{counted(n_files, 'file')} could not be read: {reasons}"
-    if result.n_unmeasured:
-        yield f"{counted(result.n_unmeasured, 'session')} could not be measured: {reasons}"
+def _page(result: RunResult) -> Path:
+    return result.out / "report.html"
+
+
+def _files(result: RunResult, writing: Writing) -> str:
+    """Say which file to open."""
+    out, meaning = result.out, "codebook.csv says what each column means."
+    if result.form == "parquet":
+        return (
+            f"{out / 'sessions'}{os.sep} and {out / 'turns'}{os.sep} hold the tables (Parquet): a row per session, "
+            f"a row per turn. {meaning}"
+        )
+    numbers = f"{out / 'sessions.csv'} has the numbers, a row per session; {meaning}"
+    if _page(result).is_file():
+        return f"Open {_page(result)} in a browser. {numbers}"
+    return f"There are too many sessions for one page. {numbers}" if writing.page else numbers
+
+
+def _danger(sessions: DataFrame, *, page: bool) -> str:
+    """Say how many turns to read for danger."""
+    to_read = sessions["n_turns_to_review"]
+    if not to_read.sum() > 0:
+        return ""
+    where = "The page lists them" if page else "They have a 1 in danger_turn of turn_measures.csv"
+    return (
+        f"Read {counted(int(to_read.sum()), 'turn')} in {counted(int((to_read > 0).sum()), 'session')} for danger. "
+        f"{where}. That none was found in a session does not mean that it was safe."
+    )
+
+
+def _missing(result: RunResult) -> str:
+    """Say what could not be read or measured."""
+    n_files = len(result.problems) - result.n_unmeasured
+    told = [
+        *([f"{counted(n_files, 'file')} could not be read"] if n_files else []),
+        *([f"{counted(result.n_unmeasured, 'session')} could not be measured"] if result.n_unmeasured else []),
+        *([f"{counted(len(result.remarks), 'thing')} to check in your tables"] if result.remarks else []),
+    ]
+    return f"{'; '.join(told)}: {result.out / 'problems.csv'} says why and what to do." if told else ""
+
+
+def checks(sessions: DataFrame) -> str:
+    """Say which sessions to check before their numbers are used; empty if there are none.
+
+    Parameters
+    ----------
+    sessions : DataFrame
+        The sessions table, (n_sessions, n_columns); only `_COLUMNS` are looked at.
+    """
+    method, notes = sessions["role_method"], sessions["notes"]
+    clauses = (
+        (notes.str.contains(NOT_ENGLISH, regex=False), "{} not in English, as it seems: their numbers mean nothing"),
+        (method == "none", "{} without a recognized therapist (name the label: --therapist LABEL)"),
+        (method == "pronouns_unsure", "{} whose therapist is a mere guess"),
+        (sessions["role_pronoun_margin"] < SWAPPED, "{} whose labels may be swapped (see tanalyze speakers)"),
+        (sessions["distance_from_training"] > FAR,
+         "{} unlike those that the tagger learnt from: rates may be off by more than their intervals"),
+    )  # fmt: skip
+    noted = notes != ""
+    for which, _ in clauses:
+        noted &= ~which
+    told = [
+        clause.format(counted(int(which.sum()), "session"))
+        for which, clause in (*clauses, (noted, "{} with another note (column notes of sessions.csv)"))
+        if which.any()
+    ]
+    if len(sessions) <= FEWEST_DONORS:
+        told.append(f"synchrony has no surrogate pairs, which take {FEWEST_DONORS + 1} sessions of like length")
+    return f"Check: {'; '.join(told)}." if told else ""
+
+
+def _next(result: RunResult, sessions: DataFrame) -> str:
+    """Say what to do next."""
+    people = sessions["counselor"]
+    out = shlex.quote(str(result.out))
+    if people[people.notna() & (people != "")].nunique() > 1:
+        return f"Next: tanalyze compare {out} --by counselor says who does what more than whom."
+    return f"Next: code some turns yourself; tanalyze agree {out} CODES says how far the machine agrees with you."
 
 
 _WHY = {"refused": "whose answer had no codes", "nonsense": "whose codes do not exist", "failed": "without an answer"}
@@ -122,12 +145,12 @@ _WHY = {"refused": "whose answer had no codes", "nonsense": "whose codes do not 
 def _coded_by(tagger: Mapping[str, Any]) -> str:
     """Say what coded the turns, and what an outside coder did."""
     if tagger["kind"] != "llm":
-        return f"Coded by the {tagger['kind']} tagger {tagger['version']} (aim: {tagger['aim']})"
+        return f"Coded by the {tagger['kind']} tagger {tagger['version']} (aim: {tagger['aim']})."
     uncoded = {name: tagger[f"n_{name}"] for name in ("refused", "nonsense", "failed")}
     missing = ", ".join(f"{n} {_WHY[name]}" for name, n in uncoded.items() if n)
     books = f" by the codes of {', '.join(tagger['codebooks'])}" if "codebooks" in tagger else ""
     return (
         f"Coded by {tagger['model']}{books}: "
-        f"{counted(tagger['n_asked'], 'turn')} asked, {tagger['n_cached']} known before; "
+        f"{counted(tagger['n_asked'], 'turn')} asked, {tagger['n_cached']} answered before; "
         + (f"without codes: {missing}." if missing else "all have an answer.")
     )

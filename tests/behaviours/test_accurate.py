@@ -19,7 +19,7 @@ from therapy_analytics.behaviours.encoder import CLS, ROLE_MARKS, SEP, framed
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.run import Writing, open_executor
 from therapy_analytics.session import ROLES
-from therapy_analytics.summary import pointers
+from therapy_analytics.summary import before_the_table
 
 
 def test_what_is_read_of_a_text() -> None:
@@ -169,7 +169,7 @@ def test_it_is_what_a_run_uses_unless_told_otherwise(samples: Path, tmp_path: Pa
         settings = ta.Settings(tagger=options)
         writing = Writing(figures=(), report=False)
         result = ta.run([path], tmp_path / kind, settings=settings, writing=writing)
-        assert f"Coded by the {kind} tagger {version} (aim: balanced)" in pointers(result, writing)
+        assert f"Coded by the {kind} tagger {version} (aim: balanced)." in before_the_table(result)
         found[kind] = json.loads((tmp_path / kind / "run.json").read_text())["tagger"]
         book = pd.read_csv(tmp_path / kind / "codebook.csv").set_index(["table", "column"])
         assert found[kind]["name"] in book.loc[("probabilities", "mi_question"), "formula"]

@@ -302,9 +302,9 @@ def test_nothing_to_explain() -> None:
 def test_a_code_that_is_not_there_and_a_coder_that_cannot_say() -> None:
     with pytest.raises(UnknownNameError, match="no code named 'mi_nothing'"):
         explain(TALK, "mi_nothing")
-    with pytest.raises(BadOptionError, match="--explain: an outside coder does not say"):
+    with pytest.raises(BadOptionError, match="--explain: the codes of a language model"):
         explain(TALK, tagger=ta.TaggerOptions(kind="llm"))
-    with pytest.raises(BadOptionError, match="none named 'slow'"):
+    with pytest.raises(BadOptionError, match="no tagger named 'slow'"):
         explain(TALK, tagger=ta.TaggerOptions(kind="slow"))
 
 
@@ -379,7 +379,7 @@ def test_the_command_takes_explain_and_refuses_it_for_an_outside_coder(samples: 
     llm = ["--tagger", "llm", "--endpoint", "http://192.0.2.1/v1", "--model", "m", "--allow-remote"]
     done = CliRunner().invoke(app, [*run, str(tmp_path / "other"), *llm])
     assert done.exit_code == 2
-    assert "--explain: an outside coder does not say what moved it" in done.output
+    assert "--explain: the codes of a language model cannot be explained" in done.output
     assert "are sent" not in done.output
     assert not (tmp_path / "other").exists()
     outside = ta.Settings(tagger=ta.TaggerOptions(kind="llm", endpoint="http://127.0.0.1:9/v1", model="m"))

@@ -461,10 +461,10 @@ def test_a_key_comes_from_the_environment_alone(
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"aim": "precision"}, "--tagger-aim: is for the tagger of the package"),
-        ({"kind": "slow"}, "--tagger: there is none named 'slow'"),
-        ({"endpoint": None}, "--endpoint: is missing"),
-        ({"model": None}, "--model: is missing"),
+        ({"aim": "precision"}, "--tagger-aim: it has no effect with --tagger llm"),
+        ({"kind": "slow"}, "--tagger: there is no tagger named 'slow'"),
+        ({"endpoint": None}, "--endpoint: --tagger llm needs the address of a server"),
+        ({"model": None}, "--model: --tagger llm needs the name of a model"),
         ({"endpoint": "127.0.0.1:11434"}, "--endpoint: is not the address"),
         ({"endpoint": "ftp://127.0.0.1/v1"}, "--endpoint: is not the address"),
         ({"endpoint": "http://127.0.0.1:99999/v1"}, "--endpoint: is not an address"),
@@ -474,8 +474,8 @@ def test_a_key_comes_from_the_environment_alone(
         ({"endpoint": "http://127.0.0.1/v 1"}, "--endpoint: is not the address"),
         ({"parallel": 0}, "--llm-parallel"),
         ({"timeout_s": 0}, "--llm-timeout"),
-        ({"kind": "fast"}, "--endpoint: is for outside coders only"),
-        ({"kind": "fast", "endpoint": None}, "--model: is for outside coders only"),
+        ({"kind": "fast"}, "--endpoint: it has an effect only with --tagger llm"),
+        ({"kind": "fast", "endpoint": None}, "is not a folder that tanalyze train wrote"),
         ({"kind": "fast", "endpoint": None, "model": None, "timeout_s": 180.0, "allow_remote": True}, "--allow-remote"),
     ],
 )

@@ -352,7 +352,7 @@ def test_what_cannot_be_coded_by(
 
 def test_the_fast_tagger_takes_no_codebook(book: Path) -> None:
     for wrong in (book, book.with_name("no.toml")):
-        with pytest.raises(BadOptionError, match=r"--codebook: is for outside coders only\. Add --tagger llm"):
+        with pytest.raises(BadOptionError, match=r"--codebook: it has an effect only with --tagger llm"):
             ta.analyze([TALK], tagger=TaggerOptions(codebooks=(wrong,)))
 
 
@@ -403,7 +403,7 @@ def test_the_command(book: Path, options: TaggerOptions, samples: Path, tmp_path
             str(broken),
             *llm,
         ): f"{broken}: code 'joining': there is no field 'rule'. Perhaps 'role' is meant.",
-        ("--codebook", str(book)): "--codebook: is for outside coders only. Add --tagger llm.",
+        ("--codebook", str(book)): "--codebook: it has an effect only with --tagger llm. Add that, or leave it out.",
     }
     for wrong, says in refusals.items():
         refused = tanalyze(*words, *wrong)

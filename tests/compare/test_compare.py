@@ -154,7 +154,7 @@ def test_a_missing_column_lists_those_there_are() -> None:
         compare(sessions(), by="therapist_input_rate", options=FEW)
     with pytest.raises(BadOptionError, match="therapist_input_rate"):
         compare(sessions(), measures="therapist_inputs_rate", options=FEW)
-    with pytest.raises(BadOptionError, match="no session says its source"):
+    with pytest.raises(BadOptionError, match="the column source is empty in all sessions"):
         compare(sessions(source=""), by="source", options=FEW)
 
 

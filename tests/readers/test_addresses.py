@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.errors import NothingToReadError, UnreadableFileError
+from therapy_analytics.errors import NothingToReadError, UnreadableFileError, how_to_install
 from therapy_analytics.readers import FileReading, ReadOptions, _fragments, find_files, inspect, read, read_files
 from therapy_analytics.readers._addresses import is_address, placed, shown
 from therapy_analytics.readers._fragment_reading import read_again, read_fragment
@@ -187,7 +187,7 @@ def test_a_package_for_the_storage_that_is_not_installed(monkeypatch: pytest.Mon
     told = problem("s3://key:secret@bucket/a.json")
     assert told.path == "s3://bucket/a.json"
     assert (told.problem, told.remedy) == (
-        "reading from s3:// needs a package that is not installed", "Install it with: pip install s3fs",
+        "reading from s3:// needs a package that is not installed", f"Install it with: {how_to_install('s3fs')}",
     )  # fmt: skip
     assert problem("nosuch://secret:secret@x/a.json").problem == "nosuch:// is no known kind of address"
 
@@ -200,7 +200,7 @@ def test_without_the_packages_for_addresses(monkeypatch: pytest.MonkeyPatch, tmp
     ]
     assert local.problem is None
     assert address.problem is not None
-    assert address.problem.remedy == "Install them with: pip install 'therapy-analytics[cluster]'"
+    assert address.problem.remedy == f"Install them with: {how_to_install('universal-pathlib', 'fsspec')}"
     assert "secret" not in str(address.problem)
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.errors import UnreadableFileError, how_to_install
 from therapy_analytics.readers import parquet as parquet_reader
 from therapy_analytics.readers import read_files
 from therapy_analytics.session import Session
@@ -76,7 +76,7 @@ def test_without_pyarrow_the_error_says_what_to_type(problem: Problem, monkeypat
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     error = problem(SAMPLE.read_bytes(), "a.parquet")
     assert "pyarrow, which is not installed" in error.problem
-    assert error.remedy == "Install it with: pip install 'therapy-analytics[parquet]'"
+    assert error.remedy == f"Install it with: {how_to_install('pyarrow')}"
 
 
 def test_a_table_that_is_no_transcript(problem: Problem) -> None:

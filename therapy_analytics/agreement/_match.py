@@ -49,7 +49,7 @@ def match(rows: pd.DataFrame, turns: pd.DataFrame) -> Matched:
     elif words:
         place, how = _by_words(rows, turns), "by their words, in order"
     else:
-        problem = "the human codes say of no row which turn it is about"
+        problem = "no column of the human codes says which turn a row is about"
         if "text" in rows:
             problem = "the human codes have words but no turn numbers, and the results hold no words to match them with"
         raise BadOptionError(_GOLD, problem, "Give a column turn (from 0, as in turns.csv), or the transcripts")

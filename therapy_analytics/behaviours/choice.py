@@ -115,14 +115,14 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     """
     options = options or TaggerOptions()
     if options.kind not in KINDS:
-        raise BadOptionError("--tagger", f"there is none named {options.kind!r}", f"Known: {', '.join(KINDS)}")
+        raise BadOptionError("--tagger", f"there is no tagger named {options.kind!r}", f"Known: {', '.join(KINDS)}")
     if options.kind != "llm":
         _refuse_options_of_llm(options)
         load = load_accurate if options.kind == "accurate" else load_tagger
         tagger = load(aim=options.aim, all_codes=options.all_codes)
         return load_own(tagger, Path(options.model), aim=options.aim) if options.model else tagger
     if options.aim != DEFAULT_AIM:
-        problem = "is for the tagger of the package: an outside coder decides by itself, without thresholds"
+        problem = "it has no effect with --tagger llm, which decides without thresholds"
         raise BadOptionError("--tagger-aim", problem, "Leave it out, or leave out --tagger llm")
     from therapy_analytics.behaviours.llm import llm_coder  # noqa: PLC0415 (only this coder may use the network)
 
@@ -272,7 +272,8 @@ def _refuse_options_of_llm(options: TaggerOptions) -> None:
         if one.name == "model" and options.model and is_own(Path(options.model)):
             continue
         if one.name == "model" and options.model:
-            problem = f"is for outside coders only, or a folder that tanalyze train wrote, which {options.model} is not"
-            raise BadOptionError("--model", problem, "Add --tagger llm, or name such a folder")
+            problem = f"{options.model} is not a folder that tanalyze train wrote"
+            raise BadOptionError("--model", problem, "Name such a folder; a model on a server also needs --tagger llm")
         if one.name in _OPTION_NAMES and getattr(options, one.name) != one.default:
-            raise BadOptionError(_OPTION_NAMES[one.name], "is for outside coders only", "Add --tagger llm")
+            problem = "it has an effect only with --tagger llm"
+            raise BadOptionError(_OPTION_NAMES[one.name], problem, "Add that, or leave it out")

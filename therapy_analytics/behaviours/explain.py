@@ -114,10 +114,10 @@ def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | Accurate
     """
     coder = load_coder(options) if options is None or options.kind != "llm" else None
     if isinstance(coder, OwnTagger):
-        problem = "what moved a model of your own is not told yet"
+        problem = "the codes of a model that you trained cannot be explained yet"
         raise BadOptionError("--explain", problem, "Leave it out, or leave out --model")
     if not isinstance(coder, Tagger | AccurateTagger):
-        problem = "an outside coder does not say what moved it to a code"
+        problem = "the codes of a language model cannot be explained"
         raise BadOptionError("--explain", problem, "Leave it out, or leave out --tagger llm")
     return coder
 

@@ -193,16 +193,16 @@ def llm_coder(options: TaggerOptions) -> LLMCoder:
         There is no such codebook, or its file is none.
     """
     if not options.endpoint:
-        problem, remedy = "is missing: an outside coder has an address", "Add --endpoint http://127.0.0.1:11434/v1"
+        problem, remedy = "--tagger llm needs the address of a server", "Add --endpoint http://127.0.0.1:11434/v1"
         raise BadOptionError("--endpoint", problem, remedy)
     if not options.model:
-        raise BadOptionError("--model", "is missing: an outside coder has a name", "Name one that the server has")
+        raise BadOptionError("--model", "--tagger llm needs the name of a model", "Add --model NAME, as on the server")
     if not 1 <= options.parallel <= 256:
         raise BadOptionError("--llm-parallel", "is not between 1 and 256", "4 is usual")
     if not 0 < options.timeout_s <= 86_400:
         raise BadOptionError("--llm-timeout", "is not between 0 and 86400 seconds", "180 is usual")
     if options.all_codes and options.codebooks:
-        problem = "is for the usual codes; of a codebook that is named, all codes are given"
+        problem = "it has no effect with --codebook, which always gives all codes of the book"
         raise BadOptionError("--all-codes", problem, "Leave it out, or leave out --codebook")
     endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
     folder = options.cache or default_folder()

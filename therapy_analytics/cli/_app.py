@@ -93,57 +93,84 @@ def root(
     """Measure counseling sessions, of people and of language models, on this machine alone."""
 
 
+INPUT, MEASURED, TAGGER, OUTPUT, SCALE = "Input", "What is measured", "Tagger", "Output", "Scale"
+"""The groups that `--help` shows options in, the same for all commands."""
+
 # As text: a path would make s3:/ of s3://.
-Paths = Annotated[list[str], typer.Argument(help="Transcripts, and folders of them.", show_default=False)]
+Paths = Annotated[
+    list[str], typer.Argument(metavar="PATHS", help="Transcripts, and folders of them.", show_default=False)
+]
+Results = Annotated[
+    list[Path],
+    typer.Argument(metavar="RESULTS", help="One or more folders that tanalyze run wrote.", show_default=False),
+]
 Replace = Annotated[
-    bool, typer.Option("--replace", help="Replace what was made there from other files or folders, too.")
+    bool,
+    typer.Option(
+        "--replace", help="Replace what the folder holds of other transcripts or results.", rich_help_panel=OUTPUT
+    ),
+]
+AllowMixed = Annotated[
+    bool,
+    typer.Option("--allow-mixed", help="Accept results of different taggers or versions.", rich_help_panel=INPUT),
 ]
 Columns = Annotated[
     str,
     typer.Option(
-        help="Which columns of a table hold what, where their names do not say: "
-        "speaker=Who,text=Said,session=Case. Also start, end, utterance, annotator.",
+        metavar="NAME=COLUMN,...",
+        help="Which column holds what, if not recognized: speaker=Who,text=Said.",
         show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
-Therapist = Annotated[str | None, typer.Option(help="The therapist's label in the transcripts.", show_default=False)]
-Client = Annotated[str | None, typer.Option(help="The client's label in the transcripts.", show_default=False)]
+Therapist = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABEL", help="The therapist's label in the transcripts.", show_default=False, rich_help_panel=INPUT
+    ),
+]
+Client = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABEL", help="The client's label in the transcripts.", show_default=False, rich_help_panel=INPUT
+    ),
+]
 Metadata = Annotated[
     str | None,
     typer.Option(
-        help="A CSV about the sessions (session_id or file, then counselor, client, source, date, ...). "
-        "A sessions.csv beside the transcripts is found by itself.",
+        metavar="CSV",
+        help="Who and when, one row per session. A sessions.csv beside the transcripts is found without it.",
         show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
 Pattern = Annotated[
     str | None,
     typer.Option(
-        help="What the names of the files are made of, as in {counselor}_{client}_{date}.", show_default=False
+        metavar="PATTERN",
+        help="What file names say, such as {counselor}_{client}_{date}.",
+        show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
 Keep = Annotated[
     list[str] | None,
     typer.Option(
         "--keep",
-        help="A column of remarks (comment, notes, ...) of the table about the sessions, to be copied all the same. "
-        "May be repeated.",
+        metavar="COLUMN",
+        help="Also copy this column of remarks about the sessions. Repeatable.",
         show_default=False,
+        rich_help_panel=INPUT,
     ),
 ]
 SplitBy = Annotated[
     str | None,
     typer.Option(
         "--split-by",
-        help="Where a session ends and the next begins in a chat over months: day, or gap=4h where nobody writes for "
-        "longer (s, min, h, d).",
+        metavar="day|gap=4h",
+        help="Split a long chat into sessions, by day or by gaps.",
         show_default=False,
-    ),
-]
-Lexicons = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--lexicon", help="A word list to count as well: TOML, or LIWC .dic. May be repeated.", show_default=False
+        rich_help_panel=INPUT,
     ),
 ]
 
@@ -183,7 +210,7 @@ def pairs(text: str, known: Collection[str], option: str) -> dict[str, str]:
     found = {key.strip(): value.strip() for key, _, value in parts}
     wrong = [key.strip() for key, equals, value in parts if key.strip() not in known or not equals or not value.strip()]
     if wrong or len(found) < len(parts):
-        problem = f"{wrong[0]!r} is not understood" if wrong else "A name stands twice"
+        problem = f"{wrong[0]!r} is not understood" if wrong else "A name is given twice"
         example = ",".join(f"{name}={name.upper()}" for name in list(known)[:2])
         raise typer.BadParameter(
             f"{problem}. Write pairs such as {example}; known: {', '.join(known)}.", param_hint=option

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from therapy_analytics.cli._app import (
+    INPUT,
     INTERRUPTED,
+    MEASURED,
+    OUTPUT,
+    SCALE,
     SOME_FILES_FAILED,
+    TAGGER,
     Client,
     Columns,
     Keep,
-    Lexicons,
     Metadata,
     Paths,
     Pattern,
+    Replace,
     SplitBy,
     Therapist,
     app,
@@ -37,12 +42,6 @@ if TYPE_CHECKING:
 def run(
     paths: Paths,
     *,
-    out: Annotated[
-        Path, typer.Option(help="Folder for the results. An earlier run of the same transcripts goes on in it.")
-    ] = Path("results"),
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace the results of other transcripts that the folder holds.")
-    ] = False,
     columns: Columns = "",
     therapist: Therapist = None,
     client: Client = None,
@@ -50,137 +49,201 @@ def run(
     pattern: Pattern = None,
     keep: Keep = None,
     split_by: SplitBy = None,
-    lexicon: Lexicons = None,
-    output_format: Annotated[
-        str,
-        typer.Option(
-            help="csv (a folder for each session, a table of all), or parquet, for very many sessions: data sets of "
-            "sessions and turns, without figures and page."
-        ),
-    ] = "csv",
-    plots: Annotated[
-        bool | None,
-        typer.Option("--plots/--no-plots", help="Draw each session's figures.", show_default="unless parquet"),
-    ] = None,
-    figure_format: Annotated[
-        list[str] | None,
-        typer.Option(help="Figures as png (the default), svg or pdf. May be repeated.", show_default=False),
-    ] = None,
-    report: Annotated[
-        bool | None,
-        typer.Option(
-            "--report/--no-report", help="Write report.html, the page to look at first.", show_default="unless parquet"
-        ),
-    ] = None,
-    quotes: Annotated[
-        bool,
-        typer.Option("--quotes", help="Write the words of each turn into turns.csv. By default, none are written."),
-    ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Write what moved the tagger to each code: evidence.csv.")
-    ] = False,
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=256,
-            help="How many workers share the work; the results are the same. By default one, and of more than half a "
-            "megabyte of transcripts one for each core, 4 at most.",
-            show_default=False,
-        ),
-    ] = None,
-    engine: Annotated[
-        str, typer.Option(help="Where the workers are: local (this machine), or dask (a cluster, see --scheduler).")
-    ] = "local",
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            help="For dask: the scheduler's address, as tcp://127.0.0.1:8786. Its workers must see the transcripts and "
-            "the folder for the results under the same names.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: the same seed gives the same results.")] = 0,
-    measures: Annotated[
-        str,
-        typer.Option(
-            help="What is measured: core; all, everything but the costly ones; these by name: syntax, nclid, "
-            "recurrence, coupling. Several with commas, as all,syntax.",
-        ),
-    ] = "core",
     repair_speakers: Annotated[
         bool,
         typer.Option(
-            "--repair-speakers",
-            help="Before measuring, correct what tanalyze speakers proposes: swapped labels, and words on the "
-            "wrong side of a turn boundary. turns.csv marks every changed turn.",
+            "--repair-speakers", help="First correct the speakers as tanalyze speakers proposes.", rich_help_panel=INPUT
         ),
     ] = False,
+    measures: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="core or all; added with commas: syntax, nclid, recurrence, coupling.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = "core",
+    lexicon: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--lexicon",
+            metavar="FILE",
+            help="Also count this word list (TOML, or LIWC's .dic). Repeatable.",
+            show_default=False,
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
     spacy_model: Annotated[
         str | None,
         typer.Option(
-            help="For --measures syntax: a spaCy model of yours, as en_core_web_sm, in place of the package's own.",
+            metavar="NAME",
+            help="For --measures syntax: your own spaCy model.",
             show_default=False,
+            hidden=True,
+            rich_help_panel=MEASURED,
         ),
     ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed of the null distributions.", rich_help_panel=MEASURED)
+    ] = 0,
     tagger: Annotated[
         str,
         typer.Option(
-            help="Who codes the turns: accurate (the tagger that comes along), fast (much faster, less accurate), "
-            "or llm (a language model on a server of yours)."
+            metavar="NAME",
+            help="Who codes the turns: accurate, fast (less accurate), or llm (a language model on your server).",
+            rich_help_panel=TAGGER,
         ),
     ] = "accurate",
     tagger_aim: Annotated[
         str,
         typer.Option(
-            help="What the tagger's decisions are for: balanced, precision (right when it says so), "
-            "recall (little is missed), or rate (right on average over a session)."
+            metavar="AIM",
+            help="What decisions are for: balanced, precision (few wrong), recall (few missed), or rate.",
+            rich_help_panel=TAGGER,
         ),
     ] = "balanced",
     all_codes: Annotated[
         bool,
         typer.Option(
-            "--all-codes",
-            help="Also the less certain codes of process, kinds of reflection and input, and codes of MISC and MITI.",
+            "--all-codes", help="Also give the less reliable codes, and those of MISC and MITI.", rich_help_panel=TAGGER
         ),
     ] = False,
-    endpoint: Annotated[
-        str | None,
-        typer.Option(
-            help="For llm: the server's address, as http://127.0.0.1:11434/v1 (Ollama and others).", show_default=False
-        ),
-    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also write why each turn has its codes.", rich_help_panel=TAGGER)
+    ] = False,
     model: Annotated[
         str | None,
         typer.Option(
-            help="A folder that tanalyze train wrote: its codes, too. For llm: the model, as the server names it.",
+            metavar="NAME",
+            help="A folder that tanalyze train wrote; for llm, the model's name.",
             show_default=False,
+            rich_help_panel=TAGGER,
+        ),
+    ] = None,
+    codebook: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BOOK",
+            help="For llm: code by this codebook, your own file or a built-in one. Repeatable.",
+            show_default=False,
+            rich_help_panel=TAGGER,
+        ),
+    ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="For llm: the server, such as http://127.0.0.1:11434/v1.",
+            show_default=False,
+            rich_help_panel=TAGGER,
         ),
     ] = None,
     allow_remote: Annotated[
         bool,
         typer.Option(
             "--allow-remote",
-            help="For llm: the server may be another machine; the words are then sent there. For dask: the scheduler "
-            "may be; its workers read the transcripts.",
+            help="For llm and dask: allow another machine, which then gets the words.",
+            rich_help_panel=TAGGER,
         ),
     ] = False,
-    llm_parallel: Annotated[int, typer.Option(help="For llm: how many questions may be open at a time.")] = 4,
-    llm_timeout: Annotated[float, typer.Option(help="For llm: seconds that one answer may take.")] = 180,
+    llm_parallel: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="For llm: how many questions may be open at a time.", hidden=True, rich_help_panel=TAGGER
+        ),
+    ] = 4,
+    llm_timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="For llm: how long one answer may take.", hidden=True, rich_help_panel=TAGGER
+        ),
+    ] = 180,
     llm_cache: Annotated[
         Path | None,
-        typer.Option(help="For llm: folder of the answers so far (default: the user's cache).", show_default=False),
-    ] = None,
-    codebook: Annotated[
-        list[str] | None,
         typer.Option(
-            help="For llm: code by this codebook instead of the usual codes: your own file (TOML), or bolt, mi, "
-            "misc, miti, process. May be repeated.",
+            metavar="FOLDER",
+            help="For llm: where answers are kept.",
             show_default=False,
+            hidden=True,
+            rich_help_panel=TAGGER,
+        ),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where results go. The same command goes on with a stopped run.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("results"),
+    replace: Replace = False,
+    quotes: Annotated[
+        bool,
+        typer.Option(
+            "--quotes", help="Also write what was said. By default, no words are written.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
+    report: Annotated[
+        bool | None,
+        typer.Option(
+            "--report/--no-report",
+            help="Write report.html, the page to open first.",
+            show_default="yes",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    plots: Annotated[
+        bool | None,
+        typer.Option(
+            "--plots/--no-plots",
+            help="Draw figures of each session and of the run.",
+            show_default="yes",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    figure_format: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMAT", help="png, svg or pdf. Repeatable.", show_default="png", rich_help_panel=OUTPUT),
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=256,
+            metavar="N",
+            help="How many processes share the work.",
+            show_default="by size, 4 at most",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
+    output_format: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            help="csv, or parquet for very many sessions (no page, no figures).",
+            rich_help_panel=SCALE,
+        ),
+    ] = "csv",
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Where processes run: local (this machine) or dask (a cluster).", rich_help_panel=SCALE
+        ),
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="For dask: the scheduler, such as tcp://127.0.0.1:8786.",
+            show_default=False,
+            rich_help_panel=SCALE,
         ),
     ] = None,
 ) -> None:
-    """Read transcripts, say what each turn does, measure each session, write tables, figures and a page to look at."""
+    """Read transcripts, code and measure them, and write tables, figures and a page.
+
+    More on each option: docs/commands.md.
+    """
     from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
     from therapy_analytics.language import load_lexicon  # noqa: PLC0415
     from therapy_analytics.progress import Progress  # noqa: PLC0415
@@ -220,7 +283,7 @@ def run(
 
 def _form(name: str) -> Form:
     if name not in ("csv", "parquet"):
-        message = f"{name!r} is no form of output. Known: csv, parquet."
+        message = f"There is no format named {name!r}. Known: csv, parquet."
         raise typer.BadParameter(message, param_hint="--output-format")
     return "csv" if name == "csv" else "parquet"
 
@@ -245,9 +308,9 @@ def _processes(asked: int | None, paths: list[str], engine: str, tagger: str) ->
 
 def _scheduler(engine: str, address: str | None) -> str | None:
     if engine not in ("local", "dask"):
-        raise typer.BadParameter(f"{engine!r} is no engine. Known: local, dask.", param_hint="--engine")
+        raise typer.BadParameter(f"There is no engine named {engine!r}. Known: local, dask.", param_hint="--engine")
     if (engine == "dask") != (address is not None):
-        message = "--engine dask and --scheduler ADDRESS belong together."
+        message = "--engine dask needs --scheduler ADDRESS, and the other way round."
         raise typer.BadParameter(message, param_hint="--engine")
     return address
 

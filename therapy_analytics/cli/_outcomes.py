@@ -7,88 +7,110 @@ from typing import Annotated
 
 import typer
 
-from therapy_analytics.cli._app import Replace, app, pairs, say, sentences
+from therapy_analytics.cli._app import INPUT, MEASURED, OUTPUT, AllowMixed, Replace, Results, app, pairs, say, sentences
 from therapy_analytics.cli._tables import show_outcomes
 
 
 @app.command()
 def outcomes(
-    results: Annotated[
-        list[Path],
-        typer.Argument(help="Folders that tanalyze run wrote; transcripts are not needed.", show_default=False),
-    ],
+    results: Results,
     *,
     outcomes: Annotated[
         Path,
         typer.Option(
-            help="Scores of clients, CSV, xlsx, SPSS or Stata: session_id, or client with date or session_number, then "
-            "a column a scale; or scale and score; or a row a client with phq9_1, phq9_2, ...",
+            metavar="FILE",
+            help="The scores of clients: CSV, xlsx, SPSS or Stata.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ],
     columns: Annotated[
         str,
         typer.Option(
-            help="Which columns hold what, where names do not say: client=Case,number=Nr. Also session_id, counselor, "
-            "date, scale, score.",
+            metavar="NAME=COLUMN,...",
+            help="Which column holds what, if not recognized: client=Case,number=Nr.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = "",
     better: Annotated[
-        str, typer.Option(help="Scales of your own of which a higher score is better, with commas.", show_default=False)
+        str,
+        typer.Option(
+            metavar="SCALES",
+            help="Your own scales of which higher is better, with commas.",
+            show_default=False,
+            rich_help_panel=INPUT,
+        ),
     ] = "",
     worse: Annotated[
-        str, typer.Option(help="Scales of your own of which a higher score is worse, with commas.", show_default=False)
+        str,
+        typer.Option(
+            metavar="SCALES",
+            help="Your own scales of which higher is worse, with commas.",
+            show_default=False,
+            rich_help_panel=INPUT,
+        ),
     ] = "",
     scales: Annotated[
         Path | None,
         typer.Option(
-            help="A table about scales of your own: name, better (higher, lower), and what is known of low, high, sd, "
-            "reliability, reliable_change, cutoff.",
+            metavar="CSV",
+            help="Range, reliability and cutoff of your own scales.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Measures that are related to scores: names, patterns or families, as for compare. May be repeated. "
-            "Default: the rates, shares and means of sessions.csv.",
-            show_default=False,
-        ),
-    ] = None,
-    show: Annotated[
-        str,
-        typer.Option(
-            help="Measures below the scores in the figures, with commas. Default: reflections, questions, change talk.",
-            show_default=False,
-        ),
-    ] = "",
-    by: Annotated[str, typer.Option(help="Whose courses are shown: client, or counselor.")] = "client",
     gold: Annotated[
         Path | None,
         typer.Option(
-            help="Codes that people gave to all turns of some sessions: slopes that hold however the tagger errs.",
+            metavar="FILE",
+            help="Codes that people gave to whole sessions, for slopes that hold whatever the tagger does.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = None,
+    allow_mixed: AllowMixed = False,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Measures to relate to the scores, as for compare. Repeatable.",
+            show_default="those of sessions.csv",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="client|counselor", help="Whose courses are shown.", rich_help_panel=MEASURED)
+    ] = "client",
+    show: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Measures below the scores in figures, with commas.",
+            show_default="reflections, questions, change talk",
+            rich_help_panel=MEASURED,
+        ),
+    ] = "",
     imputations: Annotated[
         int,
-        typer.Option(help="How often codes are drawn from their probabilities, so that their error enters; 0: never."),
+        typer.Option(
+            metavar="N",
+            help="How often codes are drawn from their probabilities, so that their error counts; 0: never.",
+            rich_help_panel=MEASURED,
+        ),
     ] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of these draws.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed of these draws.", rich_help_panel=MEASURED)
+    ] = 0,
     out: Annotated[
-        Path,
-        typer.Option(help="Folder for what is found. What was found there of the same results and scores is replaced."),
+        Path, typer.Option(metavar="FOLDER", help="Where the page, tables and figures go.", rich_help_panel=OUTPUT)
     ] = Path("outcomes"),
     replace: Replace = False,
     plots: Annotated[
-        bool, typer.Option("--plots/--no-plots", help="Draw the figures, and write the page that shows them.")
+        bool, typer.Option("--plots/--no-plots", help="Draw figures and write the page.", rich_help_panel=OUTPUT)
     ] = True,
-    allow_mixed: Annotated[
-        bool, typer.Option("--allow-mixed", help="Go on where folders come of different taggers or versions.")
-    ] = False,
 ) -> None:
-    """Say what in the talk goes with the scores of clients, and show the course of each client."""
+    """Show each client's course, and what in the talk goes with the scores."""
     from therapy_analytics.outcomes import NAMES, OutcomeOptions  # noqa: PLC0415
     from therapy_analytics.outcomes import outcomes as outcomes_of  # noqa: PLC0415
 

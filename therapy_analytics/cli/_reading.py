@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from therapy_analytics.cli._app import (
+    OUTPUT,
     SOME_FILES_FAILED,
     Client,
     Columns,
@@ -39,9 +40,11 @@ def inspect(
     pattern: Pattern = None,
     keep: Keep = None,
     split_by: SplitBy = None,
-    quotes: Annotated[bool, typer.Option("--quotes", help="Show the first turns, with their words.")] = False,
+    quotes: Annotated[
+        bool, typer.Option("--quotes", help="Show the first turns, with their words.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
-    """Show how each file would be read: reader, encoding, sessions, speakers, roles and why, what is left out."""
+    """Show how files would be read: sessions, speakers, roles and why, what is left out."""
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
     from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
@@ -59,8 +62,15 @@ def inspect(
 def convert(
     paths: Paths,
     *,
-    to: Annotated[str, typer.Option(help="The form: chat, csv, docx, jsonl or vtt.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="Folder for the files; nothing in it is overwritten.")] = Path("converted"),
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT", help="chat, csv, docx, jsonl or vtt.", show_default=False, rich_help_panel=OUTPUT
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the files go; nothing is overwritten.", rich_help_panel=OUTPUT)
+    ] = Path("converted"),
     columns: Columns = "",
     therapist: Therapist = None,
     client: Client = None,
@@ -69,7 +79,7 @@ def convert(
     keep: Keep = None,
     split_by: SplitBy = None,
 ) -> None:
-    """Write each session in another form, one file a session, and say what that form cannot hold."""
+    """Write transcripts in another format, one file per session."""
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
@@ -85,9 +95,14 @@ def convert(
 def speakers(
     paths: Paths,
     *,
-    out: Annotated[Path, typer.Option(help="A new or empty folder for the copies and the list of changes.")] = Path(
-        "speakers"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="A new or empty folder for the copies and the list of changes.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("speakers"),
     columns: Columns = "",
     therapist: Therapist = None,
     client: Client = None,
@@ -95,7 +110,7 @@ def speakers(
     pattern: Pattern = None,
     keep: Keep = None,
 ) -> None:
-    """Propose who said what, by the words: corrected copies and a list of the changes, for you to accept or not."""
+    """Propose who said what, by the words: corrected copies and a list of changes to review."""
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.speakers import KINDS  # noqa: PLC0415
     from therapy_analytics.speakers import speakers as propose  # noqa: PLC0415
@@ -118,19 +133,26 @@ def speakers(
 def redact(
     paths: Paths,
     *,
-    out: Annotated[Path, typer.Option(help="A new or empty folder for the copies and the review list.")] = Path(
-        "redacted"
-    ),
-    to: Annotated[str, typer.Option(help="The form of the copies: chat, csv, docx, jsonl or vtt.")] = "jsonl",
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="A new or empty folder for the copies and the review list.", rich_help_panel=OUTPUT
+        ),
+    ] = Path("redacted"),
+    to: Annotated[
+        str, typer.Option(metavar="FORMAT", help="chat, csv, docx, jsonl or vtt.", rich_help_panel=OUTPUT)
+    ] = "jsonl",
     key: Annotated[
         Path | None,
         typer.Option(
-            help="Write which old id became which new one to this file, outside the folder. Without it, none is.",
+            metavar="FILE",
+            help="Write which old id became which new one here, outside the folder.",
             show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     quotes: Annotated[
-        bool, typer.Option("--quotes", help="Write the words that were removed or left in into the review list.")
+        bool, typer.Option("--quotes", help="Put the removed words into the review list, too.", rich_help_panel=OUTPUT)
     ] = False,
     columns: Columns = "",
     therapist: Therapist = None,
@@ -140,7 +162,7 @@ def redact(
     keep: Keep = None,
     split_by: SplitBy = None,
 ) -> None:
-    """Copy transcripts without names, places, dates, numbers: an assist. A person must read every copy."""
+    """Copy transcripts without names, places, dates and numbers. A person must read every copy."""
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.redact import KINDS, RedactOptions  # noqa: PLC0415
     from therapy_analytics.redact import redact as write_copies  # noqa: PLC0415

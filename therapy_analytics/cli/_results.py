@@ -8,13 +8,18 @@ from typing import Annotated
 import typer
 
 from therapy_analytics.cli._app import (
+    INPUT,
+    MEASURED,
+    OUTPUT,
     SOME_FILES_FAILED,
+    AllowMixed,
     Client,
     Columns,
     Keep,
     Metadata,
     Pattern,
     Replace,
+    Results,
     SplitBy,
     Therapist,
     app,
@@ -25,73 +30,83 @@ from therapy_analytics.cli._app import (
 )
 from therapy_analytics.cli._tables import show_comparison
 
+LEARNT = "What is learnt"
+
 
 @app.command()
 def compare(
-    results: Annotated[
-        list[Path],
-        typer.Argument(help="Folders that tanalyze run wrote; transcripts are not needed.", show_default=False),
-    ],
+    results: Results,
     *,
-    by: Annotated[
-        str, typer.Option(help="Column of sessions.csv whose groups are compared: counselor, source, model, ...")
-    ] = "counselor",
-    against: Annotated[
-        str | None,
-        typer.Option(
-            help="pairs (default of up to three groups), others (each against all others: default of more), reference "
-            "(skilled and unskilled people), reference:NAME (one of the shipped profiles, such as gpt_5_chat), or one "
-            "of the groups.",
-            show_default=False,
-        ),
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="core, process, synchrony, alliance, all, names, or patterns ('therapist_*_rate'). May be repeated. "
-            "Default: core, the eight that people ask for first; of these questions, reflections, and advice or "
-            "information are tested, the others shown. Whatever else is named is tested.",
-            show_default=False,
-        ),
-    ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(help="Only sessions with column=value, or column!=value. May be repeated.", show_default=False),
-    ] = None,
-    cluster: Annotated[
-        str | None,
         typer.Option(
-            help="Whose sessions belong together and count once: a column, or session. Default: client where "
-            "counselors are compared, else counselor.",
+            metavar="COLUMN=VALUE",
+            help="Only these sessions; != for all others. Repeatable.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = None,
     gold: Annotated[
         Path | None,
         typer.Option(
-            help="Codes that people gave to some turns: adds rates whose intervals hold however the tagger errs.",
+            metavar="FILE",
+            help="Codes that people gave to some turns, for rates that hold whatever the tagger does.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option(help="Folder for what is found. An earlier comparison of the same results is replaced.")
-    ] = Path("comparison"),
-    replace: Replace = False,
+    allow_mixed: AllowMixed = False,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN",
+            help="Whose groups are compared: counselor, source, or any column of sessions.csv.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = "counselor",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="pairs, others, reference, reference:NAME, or one of the groups.",
+            show_default="pairs; of more than three groups, others",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="core, a family (process, synchrony, alliance), all, or names. Repeatable.",
+            show_default="core",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Whose sessions count as one: a column, or session.",
+            show_default="client or counselor",
+            rich_help_panel=MEASURED,
+        ),
+    ] = None,
     permutations: Annotated[
         int,
-        typer.Option(help="Random permutations where there are too many to count all: more is steadier and slower."),
+        typer.Option(
+            metavar="N", help="Random permutations, where there are too many to count all.", rich_help_panel=MEASURED
+        ),
     ] = 10_000,
     seed: Annotated[
-        int, typer.Option(min=0, help="Random seed of the permutations: the same seed gives the same p.")
+        int, typer.Option(min=0, metavar="N", help="Random seed of the permutations.", rich_help_panel=MEASURED)
     ] = 0,
-    plots: Annotated[
-        bool, typer.Option("--plots/--no-plots", help="Draw a figure for each family of measures.")
-    ] = True,
-    allow_mixed: Annotated[
-        bool, typer.Option("--allow-mixed", help="Go on where folders come of different taggers or versions.")
-    ] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.", rich_help_panel=OUTPUT)
+    ] = Path("comparison"),
+    replace: Replace = False,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw figures.", rich_help_panel=OUTPUT)] = True,
 ) -> None:
-    """Say who does what more than whom and how sure that is, from the results of one run or several."""
+    """Say who does what more than whom, and how sure that is."""
     from therapy_analytics.compare import CompareOptions  # noqa: PLC0415
     from therapy_analytics.compare import compare as compare_groups  # noqa: PLC0415
 
@@ -111,53 +126,78 @@ def compare(
 
 @app.command()
 def agree(
-    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="A folder that tanalyze run wrote.", show_default=False)
+    ],
     gold: Annotated[
         Path | None,
         typer.Argument(
-            help="Codes by people, CSV or xlsx: session_id, turn, then coder and codes. Without it, the codes that the "
-            "transcripts brought with them.",
+            metavar="CODES",
+            help="Codes that people gave, CSV or xlsx. Without it, those in the transcripts.",
             show_default=False,
         ),
     ] = None,
     *,
     labels: Annotated[
         Path | None,
-        typer.Option("--map", help="CSV of label and code: what the coders' labels mean.", show_default=False),
+        typer.Option(
+            "--map",
+            metavar="CSV",
+            help="What the coders' labels mean: columns label and code.",
+            show_default=False,
+            rich_help_panel=INPUT,
+        ),
     ] = None,
     book: Annotated[
-        str, typer.Option(help="Whose labels they are: mi, bolt, misc, miti or process.", show_default=False)
+        str,
+        typer.Option(
+            metavar="BOOK",
+            help="Whose labels they are: mi, bolt, misc, miti, process or epitome.",
+            show_default=False,
+            rich_help_panel=INPUT,
+        ),
     ] = "",
     columns: Annotated[
         str,
         typer.Option(
-            help="Which columns hold what, where names do not say: session_id=Case,turn=Nr. Also first_row, text, "
-            "coder, code, value.",
+            metavar="NAME=COLUMN,...",
+            help="Which column holds what, if not recognized: session_id=Case,turn=Nr.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = "",
     blank: Annotated[
-        str, typer.Option(help="What an empty cell of labels means: none (of the codes), or missing (not coded).")
+        str,
+        typer.Option(
+            metavar="none|missing",
+            help="What an empty cell means: none of the codes, or not coded.",
+            rich_help_panel=INPUT,
+        ),
     ] = "none",
     transcripts: Annotated[
         Path | None,
-        typer.Option(help="Transcripts, to match rows by their words where numbers have shifted.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Match rows by their words in these transcripts.",
+            show_default=False,
+            rich_help_panel=INPUT,
+        ),
     ] = None,
-    out: Annotated[
-        Path,
-        typer.Option(help="Folder for what is found. What was found there of the same results and codes is replaced."),
-    ] = Path("agreement"),
-    replace: Replace = False,
     epsilon: Annotated[
         float,
         typer.Option(
             min=0,
             max=1,
-            help="By how much a coder may be better than a machine that may stand for one (alternative-annotator test, "
-            "of three coders or more): 0.2 beside experts, 0.15 beside trained coders, 0.1 beside crowd workers.",
+            metavar="SHARE",
+            help="Margin of the alternative-annotator test: 0.2 beside experts, 0.1 beside crowd workers.",
+            rich_help_panel=MEASURED,
         ),
     ] = 0.15,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.", rich_help_panel=OUTPUT)
+    ] = Path("agreement"),
+    replace: Replace = False,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw figures.", rich_help_panel=OUTPUT)] = True,
 ) -> None:
     """Say how far the machine's codes agree with people's, and people's with each other's."""
     from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
@@ -177,53 +217,29 @@ def agree(
 @app.command()
 def train(
     codes: Annotated[
-        Path, typer.Argument(help="Codes that people gave: CSV or xlsx, as for tanalyze agree.", show_default=False)
+        Path, typer.Argument(metavar="CODES", help="Codes that people gave, CSV or xlsx.", show_default=False)
     ],
     transcripts: Annotated[
-        Path, typer.Argument(help="The transcripts that were coded: a file or a folder.", show_default=False)
+        Path, typer.Argument(metavar="TRANSCRIPTS", help="The transcripts that they coded.", show_default=False)
     ],
     *,
-    out: Annotated[
-        Path,
-        typer.Option(help="Folder for the model. An earlier model of the same codes and transcripts is replaced."),
-    ] = Path("my_model"),
-    replace: Replace = False,
-    codebook: Annotated[
-        str | None,
-        typer.Option(
-            help="What the labels are: your own file (TOML), or bolt, epitome, mi, misc, miti, process.",
-            show_default=False,
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(help="Learn this code alone, as mi_question or own_greets. May be repeated.", show_default=False),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            help="Try the model on people that it has not seen, not on unseen sessions only: a column about the "
-            "sessions, such as counselor or client.",
-            show_default=False,
-        ),
-    ] = None,
-    cold: Annotated[
-        bool,
-        typer.Option(
-            "--cold", help="Learn from these codes alone, not on top of what the tagger of the package knows."
-        ),
-    ] = False,
-    blank: Annotated[
-        str, typer.Option(help="What an empty cell of labels means: none (of them), or missing (not coded).")
-    ] = "none",
     code_columns: Annotated[
         str,
         typer.Option(
-            help="Which column of the codes holds what: session_id=Case,turn=No,code=Label. Also first_row, text, "
-            "coder, value.",
+            metavar="NAME=COLUMN,...",
+            help="Which column of the codes holds what: session_id=Case,code=Label.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = "",
+    blank: Annotated[
+        str,
+        typer.Option(
+            metavar="none|missing",
+            help="What an empty cell means: none of the codes, or not coded.",
+            rich_help_panel=INPUT,
+        ),
+    ] = "none",
     columns: Columns = "",
     therapist: Therapist = None,
     client: Client = None,
@@ -231,12 +247,53 @@ def train(
     pattern: Pattern = None,
     keep: Keep = None,
     split_by: SplitBy = None,
+    codebook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BOOK",
+            help="What the labels are: your own file (TOML) or a built-in book.",
+            show_default=False,
+            rich_help_panel=LEARNT,
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE",
+            help="Learn this code alone, such as mi_question. Repeatable.",
+            show_default=False,
+            rich_help_panel=LEARNT,
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Test on unseen people, not only unseen sessions: counselor, client, ...",
+            show_default=False,
+            rich_help_panel=LEARNT,
+        ),
+    ] = None,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Do not build on what the package's tagger knows.", rich_help_panel=LEARNT)
+    ] = False,
     beside: Annotated[
-        str, typer.Option(help="Which tagger of the package is scored on the same turns, to compare: accurate or fast.")
+        str,
+        typer.Option(
+            metavar="TAGGER",
+            help="Which tagger of the package is scored beside it: accurate or fast.",
+            rich_help_panel=LEARNT,
+        ),
     ] = "accurate",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: the same seed gives the same model.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed of the folds.", rich_help_panel=LEARNT)
+    ] = 0,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the model goes.", rich_help_panel=OUTPUT)] = Path(
+        "my_model"
+    ),
+    replace: Replace = False,
 ) -> None:
-    """Train the tagger, or a model of codes of your own, on codes that people gave, and say how good it is."""
+    """Learn codes from turns that people coded, and say how good the model is."""
     from therapy_analytics.agreement import NAMES  # noqa: PLC0415
     from therapy_analytics.training import TrainOptions  # noqa: PLC0415
     from therapy_analytics.training import train as learn  # noqa: PLC0415
@@ -258,20 +315,22 @@ def train(
 
 @app.command()
 def report(
-    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="A folder that tanalyze run wrote.", show_default=False)
+    ],
     *,
     out: Annotated[
-        Path | None, typer.Option(help="The page. Default: report.html in that folder.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="The page.", show_default="report.html in the folder")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace another file of that name, too.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace another file of that name.")] = False,
     quotes: Annotated[
-        bool, typer.Option("--quotes", help="Include the words of the sessions; the run must have had --quotes, too.")
+        bool, typer.Option("--quotes", help="Show what was said; the run must have had --quotes, too.")
     ] = False,
     most_sessions: Annotated[
-        int, typer.Option(min=0, help="The most sessions that get a view of their own; the table has all.")
+        int, typer.Option(min=0, metavar="N", help="How many sessions get a view of their own; the table has all.")
     ] = 300,
 ) -> None:
-    """Write report.html: one page to look at first, to open in any browser."""
+    """Write report.html again, from the results of a run."""
     from therapy_analytics.report import report as write  # noqa: PLC0415
 
     with sentences():
@@ -282,29 +341,31 @@ def report(
 
 @app.command()
 def export(
-    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="A folder that tanalyze run wrote.", show_default=False)
+    ],
     *,
     to: Annotated[
-        str,
-        typer.Option(help="parquet (R, Python and others), stata (.dta, Stata 14 and later) or spss (.sav)."),
-    ] = "parquet",
-    out: Annotated[
-        Path,
-        typer.Option(help="Folder for the files. An earlier export of the same results to the same form is replaced."),
-    ] = Path("export"),
+        str, typer.Option(metavar="FORMAT", help="csv (any program), stata (.dta), spss (.sav) or parquet.")
+    ] = "csv",
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")] = Path("export"),
     wide: Annotated[
-        bool, typer.Option("--wide", help="Also write the table wide: a row a session, every number in a column.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--wide/--no-wide",
+            help="Also one table with a row per session and all measures as columns.",
+            show_default="yes for csv",
+        ),
+    ] = None,
     imputations: Annotated[
         int,
         typer.Option(
-            help="Also write the table imputed: sessions with codes drawn from their probabilities, so many times (20, "
-            "say), for multiple imputation."
+            metavar="N", help="Also N data sets with codes drawn from their probabilities, for multiple imputation."
         ),
     ] = 0,
-    replace: Replace = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace exports of other results.")] = False,
 ) -> None:
-    """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
+    """Write the tables of a run for a spreadsheet, R, Stata or SPSS, each column with its meaning."""
     from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
 
     with sentences():
@@ -317,7 +378,9 @@ def codebook(
     books: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Codebooks whose codes to print instead: bolt, epitome, mi, misc, miti, process, or your own file."
+            metavar="BOOKS",
+            help="Print the codes of these books instead: bolt, epitome, mi, misc, miti, process, or your file.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

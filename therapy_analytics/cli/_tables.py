@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from therapy_analytics.run import RunResult, Writing
 
-_SHOWN = 20
+MOST_ROWS, ROWS_OF_MANY = 30, 20
+"""A table of more rows than the first shows as many as the second, so that it does not scroll everything away."""
 
 
 def show_run(result: RunResult, writing: Writing) -> None:
@@ -19,23 +20,30 @@ def show_run(result: RunResult, writing: Writing) -> None:
 
     from therapy_analytics.progress import Terminal  # noqa: PLC0415
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-    from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
+    from therapy_analytics.summary import before_the_table, columns_shown, pointers  # noqa: PLC0415
 
     shown, caption = columns_shown(result)
     frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
     console = Terminal(width=None if sys.stdout.isatty() else 100)
-    table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
+    for line in before_the_table(result):
+        console.print(line, markup=False, highlight=False)
+    table = Table(
+        title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns",
+        title_justify="left",
+        caption_justify="left",
+    )
     for heading in ("session", "counselor"):
         table.add_column(heading)
     for heading in ("turns", *(heading for heading, _ in shown)):
         table.add_column(Text(heading), justify="right")  # the name of a code may look like markup
-    for row in frame.head(_SHOWN).to_dict("records"):
+    n_shown = len(frame) if len(frame) <= MOST_ROWS else ROWS_OF_MANY
+    for row in frame.head(n_shown).to_dict("records"):
         rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for _, name in shown]
         names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
         table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
+    if len(frame) > n_shown:
+        table.add_row(f"\N{HORIZONTAL ELLIPSIS} and {len(frame) - n_shown} more in sessions.csv")
     table.caption = caption
-    if len(frame) > _SHOWN:
-        table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
     console.print(table)
     for line in pointers(result, writing):
         console.print(line, markup=False, highlight=False)

@@ -230,7 +230,8 @@ def compare(
     """
     options = options or CompareOptions()
     if options.permutations < 1_000:
-        raise BadOptionError("--permutations", f"{options.permutations} are too few for a p", "Say 1000 or more")
+        problem = f"{options.permutations} permutations are too few for a p-value"
+        raise BadOptionError("--permutations", problem, "Give 1000 or more")
     read = read_results(results, mixed=options.allow_mixed)
     asked = [measures] if isinstance(measures, str) else measures
     data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)

@@ -78,7 +78,7 @@ def grouped(
     named = frame[by] != ""
     if not named.any():
         known = ", ".join(name for name in results.about if (frame[name] != "").any())
-        raise BadOptionError("--by", f"no session says its {by}", f"Columns with something in them: {known}")
+        raise BadOptionError("--by", f"the column {by} is empty in all sessions", f"Columns that are not: {known}")
     if not named.all():
         n = int((~named).sum())
         notes.append(f"{n:,} session{'' if n == 1 else 's'} left out: column {by} is empty.")

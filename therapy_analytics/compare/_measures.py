@@ -57,7 +57,7 @@ def choose(results: Results, asked: Sequence[str] | None) -> list[ComparedMeasur
         return [described(results, name, claimed=name in tested) for name in core]
     found = [name for word in words for name in _matching(results, known, word)] if asked else _sound(results, known)
     if not found:
-        problem = "the sessions have no measure that a check on real sessions bears out"
+        problem = "the results hold no measure whose evidence is supported or weak"
         raise BadOptionError(_OPTION, problem, f"Name measures, or say {ALL}")
     return [described(results, name) for name in dict.fromkeys(found)]
 

@@ -1,4 +1,4 @@
-"""Export of the tables of an analysis to Parquet, Stata and SPSS, each column with its meaning.
+"""Export of the tables of an analysis to CSV, Parquet, Stata and SPSS, each column with its meaning.
 
 How to add a form: write ``f(tables, out) -> None`` in a new module of this folder, which calls `private.fresh` for each
 file that it writes, and add it to `FORMS`.
@@ -20,7 +20,9 @@ from therapy_analytics.exports._tables import (
     ExportTable,
     export_tables,
     imputed_table,
+    nothing_needed,
     parquet_library,
+    write_csv,
     write_parquet,
 )
 from therapy_analytics.outcomes._imputation import imputed
@@ -41,7 +43,7 @@ class _ExportForm:
     write : callable
         Writes the tables into a folder.
     names : str
-        The file that lists the short names of columns; empty where they keep their names.
+        The file that lists the columns, or their short names; empty where there is none.
     imputation : str
         What the program calls the number of an imputed data set.
     """
@@ -62,6 +64,7 @@ class _ExportForm:
 
 
 FORMS = {
+    "csv": _ExportForm(".csv", nothing_needed, write_csv, names="columns.csv"),
     "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
     "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
     "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv", imputation="Imputation_"),
@@ -73,13 +76,13 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     results: Analysis | str | Path,
     out: str | Path,
     *,
-    to: str = "parquet",
-    wide: bool = False,
+    to: str = "csv",
+    wide: bool | None = None,
     imputations: int = 0,
     replace: bool = False,
     on_before: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
-    """Write the tables of an analysis for R, Stata, SPSS, or any program that reads Parquet.
+    """Write the tables of an analysis for a spreadsheet, R, Stata or SPSS.
 
     Parameters
     ----------
@@ -88,12 +91,12 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     out : str or Path
         Folder for the files, made if need be (private, 0700). An earlier export of the same results to the same form
         is replaced.
-    to : {"parquet", "stata", "spss"}, optional
-        ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need pyreadstat
-        (``pip install 'therapy-analytics[stats]'``), ``parquet`` needs pyarrow (``[parquet]``).
+    to : {"csv", "stata", "spss", "parquet"}, optional
+        ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need the package pyreadstat
+        (extra ``stats``), ``parquet`` needs pyarrow (extra ``parquet``), ``csv`` needs nothing.
     wide : bool, optional
         Whether the table `wide` is written, too: a row a session, every number that was measured in a column (up to
-        some 1,300; Stata/BE opens 2,048).
+        some 1,300; Stata/BE opens 2,048). Default: for CSV alone.
     imputations : int, optional
         So many data sets (2 or more) with codes drawn from their probabilities are written under each other into the
         table `imputed`, for multiple imputation, with the seed of the run; 0 for none. See
@@ -108,8 +111,9 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     list of Path
         The files: sessions, measures and parts (a row for each measure), turns, probabilities, turn_measures,
         behaviours (a row for each turn and code), responses, dyads where there are any, the codebook, and wide and
-        imputed where they are asked for. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``, with the
-        name of each column there, and how many of its texts had to be cut.
+        imputed where they are asked for. For CSV also ``columns.csv``, which says what each column means; for Stata and
+        SPSS ``names_stata.csv`` or ``names_spss.csv``, with the name of each column there, and how many of its texts
+        had to be cut.
 
     Raises
     ------
@@ -137,7 +141,7 @@ def export(  # noqa: PLR0913 (each is an option of the command)
         what="exported tables", names=form.files, beside=known.difference(form.files), sources=sources_of(results),
         replace=replace, say=on_before,
     )  # fmt: skip
-    tables = export_tables(analysis, with_wide=wide)
+    tables = export_tables(analysis, with_wide=to == "csv" if wide is None else wide)
     if imputations:
         drawn = imputed(analysis, imputations, analysis.seed)
         tables.append(imputed_table(analysis.sessions, drawn, analysis.codebook, number=form.imputation))

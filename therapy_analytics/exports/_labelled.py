@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadOptionError, how_to_install
 from therapy_analytics.exports._names import short_names
 from therapy_analytics.exports._tables import YES_NO, ExportTable
 from therapy_analytics.private import fresh, write
@@ -90,7 +90,7 @@ def library(to: str) -> Any:
     try:
         return import_module("pyreadstat")
     except ImportError:
-        remedy = "Install it with: pip install 'therapy-analytics[stats]'"
+        remedy = f"Install it with: {how_to_install('pyreadstat')}"
         problem = "writing Stata and SPSS files needs the package pyreadstat, which is not installed"
         raise BadOptionError(f"--to {to}", problem, remedy) from None
 

@@ -1,4 +1,4 @@
-"""The tables that are exported, each with the meaning of its columns; and how they are written as Parquet."""
+"""The tables that are exported, each with the meaning of its columns; and how they are written as CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pandas as pd
 from therapy_analytics.analysis import IN_ANALYSIS, TABLES, Analysis
 from therapy_analytics.arrow import pyarrow
 from therapy_analytics.codebook_table import wide_codebook
-from therapy_analytics.private import fresh
-from therapy_analytics.results import wide
+from therapy_analytics.private import fresh, write
+from therapy_analytics.results import as_csv, wide
 
 EXPORTED = (*IN_ANALYSIS, "behaviours", "codebook")
 """The tables of an analysis, its codes in long form, and its codebook."""
@@ -24,7 +24,7 @@ IMPUTED = "imputed"
 """The sessions table with codes drawn from their probabilities, several times, which is exported on request."""
 _MAY_BE_MISSING = frozenset(one.name for one in TABLES if one.may_be_missing)
 _TOLD = ("meaning", "unit", "range", "high_means", "evidence")
-"""The parts of the codebook that Parquet holds with each column; all of it would outweigh the numbers."""
+"""The parts of the codebook that CSV and Parquet hold for each column; all of it would outweigh the numbers."""
 YES_NO = {0: "no", 1: "yes"}
 _UNIT_YES_NO = "0 or 1"
 _OF_CODEBOOK = {
@@ -134,6 +134,22 @@ def _about(name: str, codebook: pd.DataFrame) -> dict[str, Mapping[str, str]]:
 def _by_column(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     found = rows.to_dict("records")
     return {str(row["column"]): {str(key): str(value) for key, value in row.items()} for row in found}
+
+
+def nothing_needed() -> None:
+    """Do nothing: CSV needs no library that could be missing."""
+
+
+def write_csv(exported: Sequence[ExportTable], out: Path) -> None:
+    """Write a file for each table, and ``columns.csv``, which says what each of their columns means."""
+    for one in exported:
+        write(out / f"{one.name}.csv", as_csv(one.frame))
+    rows = [
+        {"table": one.name, "column": name, **{key: one.about.get(str(name), {}).get(key, "") for key in _TOLD}}
+        for one in exported
+        for name in one.frame
+    ]
+    write(out / "columns.csv", as_csv(pd.DataFrame(rows)))
 
 
 def parquet_library() -> Any:

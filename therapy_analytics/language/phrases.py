@@ -1,8 +1,19 @@
 """Phrases with slots, found in turns: sequences of words, sets of words and gaps, within one sentence.
 
-The phrases are in ``lexicons/*.toml``; docs/lexicons.md describes how they are written. For each meaning, every word of
-its phrases is replaced by a character (words that its phrases do not tell apart share one, all other words share
-another); a session is then a string, and the phrases are one regular expression.
+The phrases are in ``lexicons/*.toml``, as in::
+
+    [phrases.likeness]
+    definition = "Likens the therapist to somebody"
+    unless = ["reported"]
+    patterns = ["you are|were just? like ~ @kin|boss", "^ same as ... before $"]
+
+``a|b`` is either word, ``@kin`` any word of the category ``kin``; ``?`` at the end of a word says that it may be
+missing. ``...`` stands for up to three words that do not negate, ``~`` for up to three words of any kind; ``^`` and
+``$`` are the beginning and end of a sentence, beyond which no phrase goes on. ``unless`` names what may not stand
+before: ``negated``, ``reported``, ``supposed``, ``asked``, ``sought``.
+
+For each meaning, every word of its phrases is replaced by a character (words that its phrases do not tell apart share
+one, all other words share another); a session is then a string, and the phrases are one regular expression.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pandas as pd
 from therapy_analytics.agreement._cells import NONE
 from therapy_analytics.agreement._gold import as_text, named, read_table
 from therapy_analytics.compare._dates import iso_dates
-from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.errors import BadDataFileError, BadOptionError, how_to_install
 from therapy_analytics.outcomes._scales import Scale, ScaleIndex
 from therapy_analytics.readers._notes import counted
 
@@ -109,7 +109,7 @@ def _read(path: Path) -> pd.DataFrame:
         return as_text(pd.read_spss(path, convert_categoricals=False))
     except ImportError:
         problem = "reading SPSS files needs the package pyreadstat, which is not installed"
-        remedy = "Install it with: pip install 'therapy-analytics[stats]', or save the table as CSV"
+        remedy = f"Install it with: {how_to_install('pyreadstat')}; or save the table as CSV"
         raise BadOptionError(_OPTION, problem, remedy) from None
     except Exception:  # noqa: BLE001 (the library's own errors, whose messages could quote the table)
         raise BadDataFileError(str(path), "it is no table that can be read", "Save it as CSV (UTF-8) or xlsx") from None

@@ -15,12 +15,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.errors import UnreadableFileError, how_to_install
 from therapy_analytics.printable import printable
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _USER = re.compile(r"(?<=://)[^/]*@")
-_INSTALL = "Install them with: pip install 'therapy-analytics[cluster]'"
 _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
 _RIGHTS = re.compile(r"permission|credential|forbidden|denied|unauthori[sz]ed|token|login", re.IGNORECASE)
 
@@ -92,7 +91,8 @@ def located(place: str | os.PathLike[str]) -> Path:
         opener: Any = import_module("upath")
     except ImportError:
         problem = "reading from an address needs packages that are not installed (universal-pathlib, fsspec)"
-        raise UnreadableFileError(shown(place), None, problem, _INSTALL) from None
+        remedy = f"Install them with: {how_to_install('universal-pathlib', 'fsspec')}"
+        raise UnreadableFileError(shown(place), None, problem, remedy) from None
     with plainly(place):
         found: Path = opener.UPath(str(place))
     return found
@@ -177,7 +177,9 @@ def _address_error(place: str | os.PathLike[str], error: Exception) -> Unreadabl
     if isinstance(error, ImportError):
         package = _PACKAGES.get(scheme)
         problem = f"reading from {scheme}:// needs a package that is not installed"
-        remedy = f"Install it with: pip install {package}" if package else "See the documentation of fsspec for which"
+        remedy = (
+            f"Install it with: {how_to_install(package)}" if package else "See the documentation of fsspec for which"
+        )
     elif isinstance(error, ValueError) and "filesystem" in str(error):
         problem, remedy = f"{scheme}:// is no known kind of address", "Known are s3://, gs://, file:// and others"
     elif _RIGHTS.search(f"{type(error).__name__} {error}"):

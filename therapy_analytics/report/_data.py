@@ -38,8 +38,8 @@ def report_data(folder: Path, *, quotes: bool = False, most_sessions: int) -> tu
     ids = [str(one) for one in read.sessions["session_id"][:most_sessions]]
     sessions = [session_data(_place(folder, one), one, i, turns, quotes=quotes) for i, one in enumerate(ids)]
     if quotes and sessions and not any("text" in one for one in sessions):
-        problem = "quotes are asked for, and no turns.csv of this folder holds what was said"
-        raise BadOptionError("--quotes", problem, "Say tanalyze run --quotes first, or leave --quotes out")
+        problem = "these results do not hold what was said"
+        raise BadOptionError("--quotes", problem, "Run tanalyze run with --quotes first, or leave --quotes out")
     found, why = changes(read, chosen(read))
     texts = changed_texts(found, why, read.sessions)
     sessions = [{**one, "changed": text} for one, text in zip(sessions, texts, strict=False)]

@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import urlsplit
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadOptionError, how_to_install
 from therapy_analytics.run._cluster_worker import SCHEDULER, ClusterTask, Program, Reply, unfitness
 from therapy_analytics.run._executor import Executor, Result, Task
 
@@ -117,7 +117,7 @@ def _connected(address: str) -> Iterator[Client]:
         from distributed import Client, Security  # noqa: PLC0415
     except ImportError as error:
         raise BadOptionError(
-            "--engine dask", "Dask is not installed", "Install it with: pip install 'therapy-analytics[cluster]'"
+            "--engine dask", "Dask is not installed", f"Install it with: {how_to_install('dask', 'distributed')}"
         ) from error
     security = Security()  # as Dask's own settings have it
     _knock(address, security.get_connection_args("client"))
@@ -147,7 +147,7 @@ def _knock(address: str, how: Mapping[str, Any]) -> None:
             "Start one with: dask scheduler --host 127.0.0.1; it prints its address",
         ) from error
     if who != "Scheduler":
-        raise BadOptionError(SCHEDULER, f"who answers at {address} is no scheduler", "Give the scheduler's address")
+        raise BadOptionError(SCHEDULER, f"what answers at {address} is no scheduler", "Give the scheduler's address")
 
 
 async def _identity(address: str, how: Mapping[str, Any]) -> str:

@@ -142,7 +142,7 @@ def _check(settings: Settings, writing: Writing) -> None:
     refuse_taken_names(settings)
     check_formats(writing.formats)
     if writing.form not in get_args(Form):
-        raise BadOptionError("--output-format", f"there is none named {writing.form!r}", "Known: csv, parquet")
+        raise BadOptionError("--output-format", f"there is no format named {writing.form!r}", "Known: csv, parquet")
     if writing.explain:
         explaining_tagger(settings.tagger)
     if writing.form == "parquet":
@@ -152,7 +152,7 @@ def _check(settings: Settings, writing: Writing) -> None:
             raise BadOptionError("--report", problem, remedy)
     _check_workers(settings, writing)
     if settings.spacy_model is not None and "syntax" not in settings.extras:
-        problem = "it tags parts of speech, for which nobody asked"
+        problem = "it has an effect only with --measures syntax"
         raise BadOptionError("--spacy-model", problem, "Add --measures syntax, or leave it out")
 
 
@@ -160,11 +160,11 @@ def _check_workers(settings: Settings, writing: Writing) -> None:
     """Refuse options on workers that contradict each other or have no effect."""
     if writing.scheduler is None:
         if writing.remote:
-            problem = "no scheduler is given that could be on another machine"
+            problem = "neither --tagger llm nor --engine dask is given, so no other machine is used"
             raise BadOptionError("--allow-remote", problem, "Leave it out, or add --engine dask --scheduler ADDRESS")
         return
     if settings.tagger.kind == "llm":
-        problem = "a language model on a server is asked from one machine"
+        problem = "a cluster cannot be used with --tagger llm"
         raise BadOptionError("--engine dask", problem, "Leave it out, or take another --tagger")
     if writing.processes > 1:
         problem = "the workers of the cluster do the work, not processes of this machine"

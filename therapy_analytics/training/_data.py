@@ -152,7 +152,7 @@ def _check_column(sessions: Sequence[Session], column: str | None) -> None:
     known = sorted({name for one in sessions for name in one.metadata})
     if column is not None and column not in known:
         option = "--group"
-        raise BadOptionError(option, f"nothing about the sessions is called {column!r}", f"Known: {', '.join(known)}")
+        raise BadOptionError(option, f"no column about the sessions is called {column!r}", f"Known: {', '.join(known)}")
 
 
 def _turns(sessions: Sequence[Session], codes: Iterable[Code]) -> pd.DataFrame:

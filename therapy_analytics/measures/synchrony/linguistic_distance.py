@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadOptionError, how_to_install
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.measures import Column, measure
@@ -208,7 +208,7 @@ def load_transport() -> Any:
         from ot.lp.emd_wrap import emd_c  # noqa: PLC0415 (slow to import, and may not be there)
     except ImportError:
         problem = "word mover's distances need the package POT, which is not installed"
-        raise BadOptionError("nclid", problem, "Install it with: pip install 'therapy-analytics[nclid]'") from None
+        raise BadOptionError("nclid", problem, f"Install it with: {how_to_install('POT')}") from None
     return emd_c
 
 
