@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMATS = ("png", "svg", "pdf")
+WIDTHS_MM = (80, 300)
+"""The narrowest and the widest figure."""
 
 
 def session_figures() -> list[Plot]:
@@ -52,8 +54,27 @@ def check_formats(formats: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
+def check_width(width_mm: float | None) -> None:
+    """Refuse a width in millimetres at which no figure can be read, or which no page has.
+
+    Raises
+    ------
+    BadOptionError
+        The width is not between 80 and 300 mm.
+    """
+    low, high = WIDTHS_MM
+    if width_mm is not None and not low <= width_mm <= high:
+        option, problem = "--figure-width", f"{width_mm:g} mm is no width of a figure"
+        raise BadOptionError(option, problem, f"From {low} to {high} mm; a journal's column has 85, two have 174")
+
+
 def write_figures(
-    plots: Iterable[Plot], tables: Mapping[str, DataFrame], folder: Path | str, *, formats: Iterable[str] = ("png",)
+    plots: Iterable[Plot],
+    tables: Mapping[str, DataFrame],
+    folder: Path | str,
+    *,
+    formats: Iterable[str] = ("png",),
+    width_mm: float | None = None,
 ) -> list[Path]:
     """Write figures.
 
@@ -68,6 +89,8 @@ def write_figures(
         Where they go; it must be there.
     formats : iterable of str
         Some of `FORMATS`.
+    width_mm : float, optional
+        Their width in print; by default what each is best at.
 
     Returns
     -------
@@ -87,6 +110,7 @@ def write_figures(
     with package_style():
         for one in wanted:
             table = tables[one.takes]
-            figure = draw(one, table, figsize=one.size(table))
-            found += write(figure, [Path(folder) / f"{one.__name__}.{kind}" for kind in asked])
+            figure = draw(one, table, width_mm=width_mm)
+            paths = [Path(folder) / f"{one.__name__}.{kind}" for kind in asked]
+            found += write(figure, paths, one.caption(table))
     return found
