@@ -20,14 +20,15 @@ How to add a plot:
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
@@ -36,6 +37,8 @@ FONT = 7.2
 WIDTH_MM = 174.0
 """Two columns of a journal: the width of a figure of which nothing else is said."""
 INCH_MM, INCH_PT = 25.4, 72.0
+
+Found = TypeVar("Found")
 
 
 class Plot(Protocol):
@@ -114,7 +117,8 @@ def plot(
         @functools.wraps(draw)
         def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
             rows = rows_of(table)
-            return draw(rows, ax=axes_or_new(ax, size(rows)))
+            with each_table_once():
+                return draw(rows, ax=axes_or_new(None, size(rows)) if ax is None else ax)
 
         name = draw.__name__
         found = cast(Plot, checked)
@@ -137,6 +141,38 @@ def _check(table: DataFrame, needs: tuple[str, ...], name: str, *, single: bool)
     if single and table["session_id"].nunique() > 1:
         problem = f"the plot {name!r} shows one session and the table holds {table['session_id'].nunique()}"
         raise BadOptionError(option, problem, "Select one: table[table.session_id == '...']")
+
+
+_FOUND: ContextVar[dict[Any, Any] | None] = ContextVar("found", default=None)
+
+
+@contextmanager
+def each_table_once() -> Iterator[None]:
+    """Have functions that are `remembered` read each table once for a while, in which tables must not change."""
+    if _FOUND.get() is not None:
+        yield
+        return
+    token = _FOUND.set({})
+    try:
+        yield
+    finally:
+        _FOUND.reset(token)
+
+
+def remembered(read: Callable[[Any], Found]) -> Callable[[Any], Found]:
+    """Have what is read from a table serve for the height, the caption and the drawing of its figure."""
+
+    @functools.wraps(read)
+    def found(table: Any) -> Found:
+        known = _FOUND.get()
+        if known is None:
+            return read(table)
+        key = read, id(table)
+        if key not in known:
+            known[key] = table, read(table)
+        return cast(Found, known[key][1])
+
+    return found
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (WIDTH_MM / INCH_MM, 3.5)) -> Axes:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots import PLOTS, Plot
+from therapy_analytics.plots import PLOTS, Plot, each_table_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -107,7 +107,7 @@ def write_figures(
     asked = check_formats(formats)
     wanted = [one for one in plots if asked and one.takes in tables and set(one.needs) <= set(tables[one.takes])]
     found: list[Path] = []
-    with package_style():
+    with package_style(), each_table_once():
         for one in wanted:
             table = tables[one.takes]
             figure = draw(one, table, width_mm=width_mm)

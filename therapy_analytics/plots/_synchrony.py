@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from therapy_analytics.plots import remembered
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def _meanings() -> dict[str, str]:
     return {one.measure: one.meaning for one in columns if one.statistic == "value" and one.direction == "both"}
 
 
+@remembered
 def measures(rows: pd.DataFrame) -> list[MeasureShown]:
     """Return the measures that have a value in one session's table, in its order; not their slopes."""
     values = np.column_stack([numbers(rows, name) for name in STATISTICS])

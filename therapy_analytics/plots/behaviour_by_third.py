@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from therapy_analytics.plots import FONT, axes_or_new, plot, say_instead
+from therapy_analytics.plots import FONT, axes_or_new, plot, remembered, say_instead
 from therapy_analytics.plots._board import EDGE, FAINT, draw_keys, keys_height, open_board
 from therapy_analytics.plots._codes import (
     COLOURS,
@@ -67,6 +67,7 @@ class _Shown:
         return wide if sum(ceil(size / wide) for size in sizes) * TALL <= PAGE else narrow
 
 
+@remembered
 def _shown(table: DataFrame) -> _Shown | None:
     rows = table[table["part"].astype(str).isin(THIRDS)]
     occurring = rows.loc[rows["n"] > 0, "code"].astype(str).unique()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
-from therapy_analytics.plots import FONT, axes_or_new, plot, say_instead
+from therapy_analytics.plots import FONT, axes_or_new, plot, remembered, say_instead
 from therapy_analytics.plots._board import EDGE, FAINT, Key, draw_keys, keys_height, open_board
 from therapy_analytics.plots._codes import COLOURS, SIGNS, WEAK, behaviours, rates, role_keys, sessions_of
 from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, cut, length
@@ -87,6 +87,7 @@ class _Shown:
         return [np.array(side) for side in sides if side]
 
 
+@remembered
 def _shown(table: DataFrame) -> _Shown | None:
     rows = table[(table["part"].astype(str) == "whole") & (table["n_turns"] > 0)]
     if rows.empty:

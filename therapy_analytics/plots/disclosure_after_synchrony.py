@@ -14,6 +14,7 @@ from therapy_analytics.plots._board import EDGE, Key, draw_keys, in_lines, keys_
 from therapy_analytics.plots._canvas import Frame, draw_axis, open_frame
 from therapy_analytics.plots._colours import BLUE, ORANGE
 from therapy_analytics.plots._outlines import BOLD, MINUS, cut
+from therapy_analytics.plots._page import sentence
 from therapy_analytics.plots._synchrony import BEYOND
 from therapy_analytics.plots._turns import numbers
 
@@ -174,4 +175,4 @@ def _names(page: Canvas, levels: dict[tuple[str, str], float]) -> None:
 
 
 def _words(column: str) -> str:
-    return column.removesuffix("_turn").replace("_", " ")
+    return sentence(column.removesuffix("_turn").replace("_", " "))

@@ -111,7 +111,7 @@ def comparison(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
     board = open_board(ax, _height(table, width))
     top = draw_keys(board, _keys(table), board.height)
     board.close()
-    space = min(max(map(length, names)) * FONT, (0.28 if columns == 2 else 0.4) * width)
+    space = min(max(map(length, names)) * FONT / 0.93, (0.28 if columns == 2 else 0.4) * width)
     inner = (board.width - space - 8 - GAP * (columns - 1)) / columns
     high = top / ceil(len(measures) / columns)
     for i, measure in enumerate(measures):

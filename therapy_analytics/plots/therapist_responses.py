@@ -10,7 +10,7 @@ from matplotlib.collections import QuadMesh
 
 from therapy_analytics.measures.process._responses import COUNTS, pooled_responses
 from therapy_analytics.measures.process.responses import ANSWERS, EVENTS
-from therapy_analytics.plots import FONT, INCH_PT, axes_or_new, plot, say_instead
+from therapy_analytics.plots import FONT, INCH_PT, axes_or_new, plot, remembered, say_instead
 from therapy_analytics.plots._board import EDGE, FAINT, Key, draw_keys, in_lines, keys_height, open_board
 from therapy_analytics.plots._codes import WEAK, Behaviour, behaviours
 from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, cut, length
@@ -63,6 +63,7 @@ class _ResponseCells:
     below: Bools
 
 
+@remembered
 def _shown(table: DataFrame) -> _ResponseCells:
     table = table[table["client_code"].isin(_ROWS) & table["therapist_code"].isin(_COLUMNS)]
     several = "session_id" in table and table["session_id"].nunique() > 1
