@@ -42,7 +42,7 @@ def test_bars_stand_where_the_clients_turns_are_and_are_as_high_as_sure():
     assert [(box[0, 0], box[2, 0]) for box in up] == [(10, 20), (30, 40)]
     assert [box[1, 1] for box in up] == pytest.approx([2, 1])
     assert [box[1, 1] for box in down] == pytest.approx([-1, 0])
-    assert {"mean 0.38", "mean 0.12", "2 client turns", "words spoken so far"} <= set(texts(ax))
+    assert {"mean 0.38", "mean 0.12", "2 turns", "Words spoken so far"} <= set(texts(ax))
 
 
 def test_the_line_is_the_balance_in_the_middle_of_the_turns():

@@ -75,7 +75,7 @@ def test_it_opens_a_pyplot_figure_when_given_none(any_plot, table):
     with plt.rc_context({"backend": "agg"}):
         ax = any_plot(table)
     assert plt.fignum_exists(ax.figure.number)
-    assert tuple(ax.figure.get_size_inches()) in (plots.FIGSIZE, pytest.approx(any_plot.size(table)))
+    assert tuple(ax.figure.get_size_inches()) == pytest.approx(any_plot.size(table))
     plt.close(ax.figure)
 
 
