@@ -107,7 +107,7 @@ def test_marks_stand_in_the_middle_of_the_turns_that_have_the_code():
     ax = plots.timeline(three_turns(), ax=new_axes())
     assert marks(ax, "Question") == [0.4, 2.5]
     assert marks(ax, "Reflection") == [2.5]
-    assert marks(ax, "Therapist input") == [0.4]
+    assert marks(ax, "Advice, input") == [0.4]
     assert marks(ax, "Change talk") == [1.5]
     assert marks(ax, "Feeling +/\N{MINUS SIGN}", POSITIVE) == []
     assert marks(ax, "Feeling +/\N{MINUS SIGN}", NEGATIVE) == [1.5]
@@ -115,7 +115,7 @@ def test_marks_stand_in_the_middle_of_the_turns_that_have_the_code():
 
 def test_lanes_are_those_whose_columns_there_are():
     found = texts(plots.timeline(three_turns(), ax=new_axes()))
-    lanes = ["Question", "Reflection", "Therapist input", "Change talk", "Feeling +/\N{MINUS SIGN}"]
+    lanes = ["Question", "Reflection", "Advice, input", "Change talk", "Feeling +/\N{MINUS SIGN}"]
     assert {"Therapist", "Client", *lanes, "0", "0.5", "1"} <= set(found)
     assert not {"Normalizing", "Psychoeducation", "Sustain talk", "Gained insight", "Life event"} & set(found)
 
@@ -130,7 +130,7 @@ def test_a_code_of_the_group_itself_goes_before_its_parts():
     table = three_turns().assign(bolt_questions_on_emotions=[1, None, 0])
     assert len(marks(plots.timeline(table, ax=new_axes()), "Question")) == 2
     parts = table.drop(columns="mi_question")
-    assert len(marks(plots.timeline(parts, ax=new_axes()), "Question")) == 1
+    assert len(marks(plots.timeline(parts, ax=new_axes()), "Question on emotions")) == 1
 
 
 def test_a_code_on_a_turn_of_the_other_role_is_not_drawn():
