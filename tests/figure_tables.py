@@ -1,4 +1,4 @@
-"""Tables for every plot there is: usual ones, and those that figures find hard. No word of a real session is in them."""
+"""Tables for every plot there is: usual ones, and those that figures find hard; none has words of a session."""
 
 import functools
 import itertools
@@ -93,7 +93,7 @@ def _comparison():
                      for i, m in enumerate(mean)]  # fmt: skip
             rows += [("reference", ref, measure, "proportion", 60, 0.3, 0.2, 0.4, 0.1 + 0.1 * i, 0.4 + 0.1 * i)
                      for i, ref in enumerate(("human_high", "human_low"))]  # fmt: skip
-        columns = "kind group measure unit n_sessions mean mean_lo mean_hi q25 q75".split()
+        columns = ["kind", "group", "measure", "unit", "n_sessions", "mean", "mean_lo", "mean_hi", "q25", "q75"]
         return pd.DataFrame(rows, columns=columns)
 
     many = [f"therapist_measure_with_a_long_name_rate_{i}" for i in range(14)]
@@ -139,7 +139,9 @@ def _agreement(name):
 
     def rates(names):
         x = np.linspace(0.1, 0.5, 40)
-        return pd.concat([pd.DataFrame({"code": code, "human": x, "machine": x + 0.1 * np.cos(9 * x)}) for code in names])
+        return pd.concat(
+            [pd.DataFrame({"code": code, "human": x, "machine": x + 0.1 * np.cos(9 * x)}) for code in names]
+        )
 
     make = {
         "confusion_matrix": lambda names: counts(names, ["0", "1"]),

@@ -59,7 +59,10 @@ def _draw(analysis: ta.Analysis, names: tuple[str, ...]) -> None:
     for name in names:
         for ending, width in WIDTHS.items():
             table = getattr(analysis, PLOTS[name].takes)
-            save(PLOTS[name], table, PICTURES / f"{name}{ending}.png", width_mm=width)
+            path = save(PLOTS[name], table, PICTURES / f"{name}{ending}.png", width_mm=width)
+            with Image.open(path) as picture:
+                picture.load()
+            picture.save(path, optimize=True, dpi=(300, 300))
 
 
 def _photograph(page: Path) -> None:

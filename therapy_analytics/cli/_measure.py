@@ -202,7 +202,8 @@ def run(
         parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
     )  # fmt: skip
     writing = Writing(
-        form=_form(output_format), figures=_figures(plots, figure_format, figure_width), figure_width=figure_width, report=report, explain=explain,
+        form=_form(output_format), figures=_figures(plots, figure_format, figure_width), figure_width=figure_width,
+        report=report, explain=explain,
         processes=_processes(processes, paths, engine, tagger),
         scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,

@@ -71,7 +71,7 @@ def usual_height(_: Any, width: float) -> float:
     return 0.5 * width
 
 
-def plot(
+def plot(  # noqa: PLR0913  # what is said of a plot is said where it is defined
     *,
     needs: tuple[str, ...],
     caption: Callable[[Any], str] | None = None,

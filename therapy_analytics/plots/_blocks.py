@@ -91,7 +91,7 @@ def blocks(ax: Axes, table: DataFrame, grid: Grid) -> Iterator[tuple[Block, Data
     """Yield a framed picture with its name, and the rows of a table, for each code."""
     names = names_of(table)
     width, height = (side * INCH_PT / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
-    across, down = grid.shape(len(names), width)
+    across, _ = grid.shape(len(names), width)
     scale = float(np.clip((height + 0.5) / grid.height(len(names), width), 0.3, 1.0))
     side, (wide, high) = grid.side * scale, (one * scale for one in grid.pitch)
     # Where the axes are narrower than one picture, they are all of it.

@@ -37,7 +37,7 @@ STYLE: dict[Any, Any] = {
 
 
 def _options(kind: str, caption: str) -> dict[str, Any]:
-    """Return what a file says of itself: its caption, and neither when nor by which version of matplotlib it was made."""
+    """Return what a file says of itself: its caption, and neither when nor by which program it was made."""
     if kind == "svg":
         return {"metadata": {"Date": None, "Creator": None, "Description": caption or None}}
     return {"metadata": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": caption or None}}

@@ -56,15 +56,15 @@ def _matrices_height(table: DataFrame, width: float) -> float:
 
 def _confusion_caption(_: DataFrame) -> str:
     return (
-        "Where people and the machine agree. Rows: what most people coded; columns: the machine; in each cell the number "
-        "of turns and the per cent of its row (the darker, the more)."
+        "Where people and the machine agree. Rows: what most people coded; columns: the machine; in each cell the "
+        "number of turns and the per cent of its row (the darker, the more)."
     )
 
 
 def _calibration_caption(_: DataFrame) -> str:
     return (
-        "Calibration of the machine's probabilities. Across: the machine's probability; up: share of turns to which most "
-        "people gave the code, with its 95% interval. Dashed: perfect calibration."
+        "Calibration of the machine's probabilities. Across: the machine's probability; up: share of turns to which "
+        "most people gave the code, with its 95% interval. Dashed: perfect calibration."
     )
 
 

@@ -91,11 +91,12 @@ def _caption(table: DataFrame) -> str:
     if shown is None:
         return ""
     whose, over = sessions_of(shown.rows)
-    parts = [
+    about = (
         f"Rates by thirds of the session, {whose}. Each panel, from left to right: first, middle and last third, with "
         f"95% intervals over {over}; below, turns with the code / turns of the role. Where intervals overlap much, a "
         "rise or a fall may be noise."
-    ]
+    )
+    parts = [about]
     parts += [f"{WEAK}."] if any(one.weak for one in shown.found) else []
     left_out = shown.rows["code"].nunique() - len(shown.found)
     parts += [f"{left_out} more codes never occur."] if left_out > 0 and len(shown.found) < MOST else []

@@ -128,19 +128,20 @@ def _side_height(own: list[Behaviour], style: _Style) -> float:
     return float(style.pitch * (_places(own)[-1] + 1) + 3.2 * FONT)
 
 
-def _caption(table: DataFrame, style: _Style) -> str:
+def _caption(table: DataFrame) -> str:
     shown = _shown(table)
     if shown is None:
         return ""
     whose, over = sessions_of(shown.rows)
-    parts = [
+    about = (
         f"Behaviour profile, {whose}: share of a role's turns that have each code, with its 95% interval over {over}, "
         "and turns with the code / turns that were coded."
-    ]
+    )
+    parts = [about]
     if any(shown.known):
         parts.append(
-            f"References: sessions coded by the {shown.tagger} tagger; boxes, the middle half of sessions of counseling "
-            "by people; thin lines, the central 90%. A rate outside of a band is unlike these sessions, not worse."
+            f"References: sessions coded by the {shown.tagger} tagger; boxes, the middle half of sessions of "
+            "counseling by people; thin lines, the central 90%. A rate outside of a band is unlike these sessions, not worse."
         )
     parts += [f"{WEAK}."] if any(one.weak for one in shown.found) else []
     return " ".join(parts)
@@ -148,7 +149,7 @@ def _caption(table: DataFrame, style: _Style) -> str:
 
 def _of(style: _Style) -> dict[str, Any]:
     """Return how high a figure of a style is, and its caption."""
-    return {"height": partial(_height, style=style), "caption": partial(_caption, style=style)}
+    return {"height": partial(_height, style=style), "caption": _caption}
 
 
 NEEDS = ("session_id", "code", "part", "n", "n_turns")

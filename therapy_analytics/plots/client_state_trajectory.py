@@ -147,5 +147,7 @@ def _rows(state: _State) -> list[StripRow]:
     beside = {0.5: f"mean {state.change.mean():.2f}", -0.5: f"mean {state.sustain.mean():.2f}"}
     beside[0] = f"{len(state.change):,} turns"
     rows = [StripRow(level * HIGH, f"{abs(level):g}", beside.get(level, "")) for level in (1, 0.5, 0, -0.5, -1)]
-    rows += [StripRow(side * 0.75 * HIGH, name, line=False) for side, name in ((1, "Change talk"), (-1, "Sustain talk"))]
+    rows += [
+        StripRow(side * 0.75 * HIGH, name, line=False) for side, name in ((1, "Change talk"), (-1, "Sustain talk"))
+    ]
     return [*rows, StripRow(TURNING, "Turning points", f"{up} up, {down} down")]

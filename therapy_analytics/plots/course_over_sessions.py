@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NEEDS = ("who", "client", "number", "kind", "name", "label", "unit", "value", "lo", "hi")
 PANEL, HEAD, FOOT, LEFT, RIGHT = 62.0, 15.0, 25.0, 28.0, 8.0
-"""Points: height of a panel, its name above it, the scale of sessions at the foot, scales at the left, the right edge."""
+"""Points: height of a panel, its name above it, the scale at the foot, scales at the left, the right edge."""
 MOST_PANELS, MOST_NAMED = 8, 12
 
 

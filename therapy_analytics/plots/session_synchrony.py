@@ -14,7 +14,7 @@ from therapy_analytics.plots._board import EDGE, Key, draw_keys, in_lines, keys_
 from therapy_analytics.plots._canvas import draw_axis
 from therapy_analytics.plots._colours import ROLES
 from therapy_analytics.plots._outlines import BOLD, MINUS, NUMBERS, cut
-from therapy_analytics.plots._page import sentence, ticks
+from therapy_analytics.plots._page import ticks
 from therapy_analytics.plots._synchrony import (
     BEYOND,
     CORE,
@@ -64,11 +64,16 @@ def _core(rows: DataFrame) -> list[MeasureShown]:
 def _window_keys(found: list[MeasureShown]) -> list[Key]:
     """Return what the signs of lanes mean."""
     drawn = {who for one in found for who in one.windows}
+    words = {"therapist": "Therapist's replies", "client": "Client's replies", "both": "Replies of both"}
     keys = [
-        Key(words=f"{sentence(who)}'s replies" if who != "both" else "Replies of both", mark={"marker": MARKS[who], "color": _colour(who)},
-            line={"ec": _colour(who), "ls": STROKES[who], "lw": 1.1})
-        for who in STROKES if who in drawn
-    ]  # fmt: skip
+        Key(
+            words=words[who],
+            mark={"marker": MARKS[who], "color": _colour(who)},
+            line={"ec": _colour(who), "ls": STROKES[who], "lw": 1.1},
+        )
+        for who in STROKES
+        if who in drawn
+    ]
     keys += [Key(words="95% of shuffles", box={"fc": to_rgba("0.5", 0.3)})] if drawn else []
     return keys
 
@@ -100,11 +105,10 @@ def _caption(rows: DataFrame, *, every: bool) -> str:
             "shuffles of the speaker's replies within the session, so that 1 window in 20 lies outside if replies are "
             "in random order; large marks lie outside."
         )
-    where = "" if every else "Right: "
     parts.append(
-        f"{where}{'t' if where else 'T'}he whole session, in standard deviations (z) from the mean of shuffles (filled) and from what "
-        "surrogate pairs lead one to expect (open; therapist and client of different sessions); shaded: 95% of the null "
-        f"distribution. {NOTE}"
+        f"{'The' if every else 'Right: the'} whole session, in standard deviations (z) from the mean of shuffles (filled) "
+        "and from what surrogate pairs, of therapist and client of different sessions, lead one to expect (open); "
+        f"shaded: 95% of the null distribution; triangles lie beyond the scale. {NOTE}"
     )
     return " ".join(parts)
 

@@ -47,8 +47,8 @@ def _caption(turns: DataFrame) -> str:
         parts.append("Feelings: positive above the line (green), negative below it (vermilion).")
     if "lsm_turn" in turns:
         parts.append(
-            f"Style matching (LSM): dots, a turn with the turn before it; line, running median of {WINDOW} turns. It is "
-            "not a quality score and grows with the length of turns."
+            f"Style matching (LSM): dots, a turn with the turn before it; line, running median of {WINDOW} turns. It "
+            "is not a quality score and grows with the length of turns."
         )
     return " ".join(parts)
 

@@ -112,11 +112,12 @@ def _caption(table: DataFrame) -> str:
     n = len(names) or int(np.nan_to_num(numbers(table, "n_sessions")).max(initial=0))
     whose = f"{n:,} session{'s' * (n != 1)}, pooled" if n else "all sessions"
     whose = names[0] if len(names) == 1 else whose
-    parts = [
+    about = (
         f"What the therapist does next, {whose}. Rows: what the client did, with the number of these turns that are "
         "answered; columns: what the therapist's next turn did. In each cell, the per cent of answers that have the "
         "column's code, or answers with it / client turns, where there is space."
-    ]
+    )
+    parts = [about]
     if (cells.above | cells.below).any():
         parts.append(
             "Triangles: more (up) or less (down) often than after other client turns (95% interval of the difference); "
