@@ -102,7 +102,8 @@ def _meanings() -> dict[str, str]:
     """Return what the measures of synchrony are, as the codebook says."""
     from therapy_analytics.measures import MEASURES  # noqa: PLC0415  # reads all measures
 
-    columns = [one for kind in MEASURES if kind.family == "synchrony" for one in kind.columns]
+    named = [kind.columns for kind in MEASURES if kind.family == "synchrony" and not callable(kind.columns)]
+    columns = [one for some in named for one in some]
     return {one.measure: one.meaning for one in columns if one.statistic == "value" and one.direction == "both"}
 
 

@@ -11,9 +11,7 @@ import numpy as np
 from therapy_analytics.plots import FONT, axes_or_new, plot, remembered, say_instead
 from therapy_analytics.plots._board import EDGE, FAINT, draw_keys, keys_height, open_board
 from therapy_analytics.plots._codes import (
-    COLOURS,
     ROLES,
-    SIGNS,
     WEAK,
     behaviours,
     rates,
@@ -21,6 +19,8 @@ from therapy_analytics.plots._codes import (
     role_name,
     sessions_of,
 )
+from therapy_analytics.plots._colours import ROLES as COLOURS
+from therapy_analytics.plots._colours import SIGNS
 from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, cut
 
 if TYPE_CHECKING:

@@ -13,7 +13,9 @@ import numpy as np
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.plots import FONT, axes_or_new, plot, remembered, say_instead
 from therapy_analytics.plots._board import EDGE, FAINT, Key, draw_keys, keys_height, open_board
-from therapy_analytics.plots._codes import COLOURS, SIGNS, WEAK, behaviours, rates, role_keys, sessions_of
+from therapy_analytics.plots._codes import WEAK, behaviours, rates, role_keys, sessions_of
+from therapy_analytics.plots._colours import ROLES as COLOURS
+from therapy_analytics.plots._colours import SIGNS
 from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, cut, length
 
 if TYPE_CHECKING:
@@ -141,7 +143,7 @@ def _caption(table: DataFrame) -> str:
     if any(shown.known):
         parts.append(
             f"References: sessions coded by the {shown.tagger} tagger; boxes, the middle half of sessions of "
-            "counseling by people; thin lines, the central 90%. A rate outside of a band is unlike these sessions, not worse."
+            "counseling by people; thin lines, the central 90%. A rate outside is unlike these sessions, not worse."
         )
     parts += [f"{WEAK}."] if any(one.weak for one in shown.found) else []
     return " ".join(parts)
