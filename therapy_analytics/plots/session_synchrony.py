@@ -107,8 +107,8 @@ def _caption(rows: DataFrame, *, every: bool) -> str:
         )
     parts.append(
         f"{'The' if every else 'Right: the'} whole session, in standard deviations (z) from the mean of shuffles "
-        "(filled) and from what surrogate pairs, of therapist and client of different sessions, lead one to expect (open); "
-        f"shaded: 95% of the null distribution; triangles lie beyond the scale. {NOTE}"
+        "(filled) and from what surrogate pairs, of therapist and client of different sessions, lead one to expect "
+        f"(open); shaded: 95% of the null distribution; triangles lie beyond the scale. {NOTE}"
     )
     return " ".join(parts)
 
