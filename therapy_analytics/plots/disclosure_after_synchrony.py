@@ -63,8 +63,8 @@ def _caption(table: DataFrame) -> str:
     return (
         f"Synchrony and disclosure, {sessions:,} sessions, {replies:,} replies of therapists: standard deviations of "
         "the client's disclosure for one standard deviation of synchrony of the therapist's reply, within sessions, "
-        "words and turn number held constant. Lines: 95% intervals. Grey: 95% of shuffles within sessions. An association "
-        "in time is no proof of a cause."
+        "words and turn number held constant. Lines: 95% intervals. Grey: 95% of shuffles within sessions. An "
+        "association in time is no proof of a cause."
     )
 
 
