@@ -10,11 +10,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from therapy_analytics import plots
-from therapy_analytics.plots._blocks import MOST, Grid
+from therapy_analytics.plots._blocks import MOST, PictureGrid
 
 
 def new_axes(n=1):
-    return axes_of((SIZE[0], Grid().height(n, 72 * SIZE[0]) / 72))
+    return axes_of((SIZE[0], PictureGrid().height(n, 72 * SIZE[0]) / 72))
 
 
 def confusion(codes=("mi_question",), counts=((90, 10), (5, 45))):

@@ -53,7 +53,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class PictureGrid:
     """How large pictures are, in points, and what is kept free left of and beneath each.
 
     Attributes
@@ -87,7 +87,7 @@ def names_of(table: DataFrame) -> list[str]:
     return list(dict.fromkeys(table["code"].astype(str)))[:MOST]
 
 
-def blocks(ax: Axes, table: DataFrame, grid: Grid) -> Iterator[tuple[Block, DataFrame]]:
+def blocks(ax: Axes, table: DataFrame, grid: PictureGrid) -> Iterator[tuple[Block, DataFrame]]:
     """Yield a framed picture with its name, and the rows of a table, for each code."""
     names = names_of(table)
     width, height = (side * INCH_PT / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))

@@ -9,7 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Rectangle
 
 from therapy_analytics.plots import FONT, axes_or_new, plot, say_instead
-from therapy_analytics.plots._blocks import MOST, SIDE, Block, Grid, blocks, names_of
+from therapy_analytics.plots._blocks import MOST, SIDE, Block, PictureGrid, blocks, names_of
 from therapy_analytics.plots._codes import known_codes
 from therapy_analytics.plots._colours import BLUE as COLOUR
 from therapy_analytics.plots._outlines import cut, length
@@ -31,14 +31,14 @@ CELL, LONGEST = 28.0, 9.0
 """Least side of a cell, in points, and the longest name of a value, in sizes of the font."""
 
 
-def _grid(table: DataFrame) -> Grid:
+def _grid(table: DataFrame) -> PictureGrid:
     """Return how large pictures must be for counts and names in them, of codes with most values."""
     shown = table[table["code"].astype(str).isin(names_of(table))]
     most = int(shown.groupby(shown["code"].astype(str))["human"].nunique().max()) if len(shown) else 2
     if most <= len(WORDS):
-        return Grid()
+        return PictureGrid()
     names = max(length(_value(one)) for one in shown["human"].astype(str).unique())
-    return Grid(side=max(SIDE, CELL * most), names=min(names, LONGEST) * FONT)
+    return PictureGrid(side=max(SIDE, CELL * most), names=min(names, LONGEST) * FONT)
 
 
 def _value(value: str) -> str:
@@ -47,7 +47,7 @@ def _value(value: str) -> str:
 
 
 def _sheet_height(table: DataFrame, width: float) -> float:
-    return Grid().height(min(len(names_of(table)), MOST), width)
+    return PictureGrid().height(min(len(names_of(table)), MOST), width)
 
 
 def _matrices_height(table: DataFrame, width: float) -> float:
@@ -120,7 +120,7 @@ def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     known = table[~np.isnan(numbers(table, "p_mean"))]
     if not names_of(known):
         return say_instead(ax, "no calibration curve: no probability stands beside a code by people")
-    for block, own in blocks(ax, known, Grid()):
+    for block, own in blocks(ax, known, PictureGrid()):
         _curve(block, own)
     return ax
 
@@ -151,7 +151,7 @@ def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
         return say_instead(ax, "no differences: no session has rates by people and the machine")
     shown = table[table["code"].astype(str).isin(names_of(table))]
     reach = max(_reach(own) for _, own in shown.groupby(shown["code"].astype(str)))
-    for block, own in blocks(ax, table, Grid()):
+    for block, own in blocks(ax, table, PictureGrid()):
         _sessions(block, own, float(np.ceil(10 * max(reach, 0.1) - 1e-9) / 10))
     return ax
 

@@ -45,7 +45,7 @@ _NAME, _COUNT, _MARGIN = 10.5, 10.5, 21.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Shown:
+class _ThirdsShown:
     """What is drawn: the rows of thirds, the behaviours that occur, and their rates."""
 
     rows: DataFrame
@@ -68,13 +68,13 @@ class _Shown:
 
 
 @remembered
-def _shown(table: DataFrame) -> _Shown | None:
+def _shown(table: DataFrame) -> _ThirdsShown | None:
     rows = table[table["part"].astype(str).isin(THIRDS)]
     occurring = rows.loc[rows["n"] > 0, "code"].astype(str).unique()
     if not len(occurring):
         return None
     found = list(behaviours(occurring).values())[:MOST]
-    return _Shown(rows=rows, found=found, values=rates(rows, [one.code for one in found], THIRDS))
+    return _ThirdsShown(rows=rows, found=found, values=rates(rows, [one.code for one in found], THIRDS))
 
 
 def _height(table: DataFrame, width: float) -> float:
@@ -157,7 +157,7 @@ class _Grid:
     margin: float
 
 
-def _grid(board: Board, shown: _Shown) -> _Grid:
+def _grid(board: Board, shown: _ThirdsShown) -> _Grid:
     scale = board.font / FONT
     across = shown.across(board.width)
     margin = _MARGIN * scale

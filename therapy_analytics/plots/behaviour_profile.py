@@ -73,7 +73,7 @@ FULL = _Style(
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Shown:
+class _ProfileShown:
     """What a table holds: behaviours, their rates, and their references by group (quantiles, (5,))."""
 
     rows: DataFrame
@@ -90,7 +90,7 @@ class _Shown:
 
 
 @remembered
-def _shown(table: DataFrame) -> _Shown | None:
+def _shown(table: DataFrame) -> _ProfileShown | None:
     rows = table[(table["part"].astype(str) == "whole") & (table["n_turns"] > 0)]
     if rows.empty:
         return None
@@ -98,10 +98,10 @@ def _shown(table: DataFrame) -> _Shown | None:
     tagger: Literal["accurate", "fast"] = "fast" if table.attrs.get("tagger") == "fast" else "accurate"
     known = [_references(tagger).get(measure_of_code(one), {}) for one in found]
     values = rates(rows, found, ("whole",))
-    return _Shown(rows=rows, found=list(found.values()), values=values, known=known, tagger=tagger)
+    return _ProfileShown(rows=rows, found=list(found.values()), values=values, known=known, tagger=tagger)
 
 
-def _keys(shown: _Shown, style: _Style) -> list[Key]:
+def _keys(shown: _ProfileShown, style: _Style) -> list[Key]:
     groups = {group for one in shown.known for group in one}
     keys = role_keys(shown.found, ": rate, 95% interval")
     if style.all and "expected" in shown.rows:
@@ -261,7 +261,7 @@ class _Panel:
         return found
 
 
-def _panels(board: Board, shown: _Shown, style: _Style, top: float) -> None:
+def _panels(board: Board, shown: _ProfileShown, style: _Style, top: float) -> None:
     """Draw the therapist's behaviours, and the client's and others beside or beneath them, on scales of one length."""
     font, sides = board.font, shown.sides
     scale = font / FONT
@@ -303,7 +303,7 @@ def _places(own: list[Behaviour]) -> Floats:
     return found
 
 
-def _most(shown: _Shown, style: _Style) -> float:
+def _most(shown: _ProfileShown, style: _Style) -> float:
     """Return the end of all scales: the largest thing that is drawn, in fifths."""
     values = shown.values
     ends = [float(np.nanmax([values.high, values.rate], initial=0))]
