@@ -1,6 +1,7 @@
 """What every plot must be in print: at the widths of journals, with letters of 7 points, in colour and in grey."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +10,15 @@ from figure_tables import tables_for
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from PIL import Image
+from typer import BadParameter
 
+import therapy_analytics as ta
+from therapy_analytics.cli._measure import _figures
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import FONT, PLOTS, _colours
 from therapy_analytics.plots._figures import check_width, write_figures
 from therapy_analytics.plots._save import draw, package_style, save
+from therapy_analytics.run import Writing
 
 WIDTHS = (85, 174)
 
@@ -138,3 +143,23 @@ def test_what_has_no_sign_of_its_own_differs_as_grey():
 
 def test_letters_have_at_least_7_points():
     assert 7 <= FONT <= 9
+
+
+# A run
+
+
+def test_a_run_into_the_same_folder_draws_anew_where_another_width_is_asked_for(tmp_path):
+    path = Path(ta.__file__).parents[1] / "sample_transcripts" / "nair_yuki.txt"
+    settings = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
+    for width, pixels in ((85, 1003), (None, 2055), (85, 1003)):
+        ta.run([path], tmp_path / "r", settings=settings, writing=Writing(figure_width=width, report=False))
+        for one in (tmp_path / "r" / "sessions" / "nair_yuki" / "timeline.png", tmp_path / "r" / "thirds.png"):
+            with Image.open(one) as image:
+                assert image.size[0] == pixels, one.name
+
+
+def test_the_command_refuses_a_width_without_figures_and_one_that_no_page_has():
+    with pytest.raises(BadParameter, match="contradict"):
+        _figures(False, None, 85)
+    assert _figures(None, None, 85) == ("png",)
+    assert _figures(None, None, None) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -212,6 +213,7 @@ def _per_cent(value: float, _place: int | None = None) -> str:
     return f"{100 * value:.3g}"
 
 
+@functools.lru_cache(maxsize=256)
 def _without_middle(name: str, fits: float) -> str:
     """Leave out the middle of a long name: names of a series differ at their ends."""
     shown, n = name, len(name) - 1
