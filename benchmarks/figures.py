@@ -71,7 +71,7 @@ def _milliseconds(tables: Mapping[str, pd.DataFrame], kind: str, runs: int) -> d
             for one in plots:
                 path = Path(folder) / f"{one.__name__}.{kind}"
                 table = tables[one.takes]
-                draw = partial(save, one, table, path, figsize=one.size(table))
+                draw = partial(save, one, table, path)
                 found[f"{one.__name__} of a {whose}"] = _median(draw, runs)
             found[f"**all of a {whose}**"] = _median(
                 partial(write_figures, plots, tables, folder, formats=[kind]), runs

@@ -6,18 +6,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
-from therapy_analytics.plots import FIGSIZE, inner_box
+from therapy_analytics.plots import INCH_MM, WIDTH_MM
 from therapy_analytics.plots._outlines import OutlinedText, sentences
 
-HALF = (FIGSIZE[0] / 2, FIGSIZE[1] / 2)
-SIZES = (FIGSIZE, HALF)
+SIZE = (WIDTH_MM / INCH_MM, 5.0)
+HALF = (85 / INCH_MM, 4.0)
+SIZES = (SIZE, HALF)
 
 
-def new_axes(size=FIGSIZE):
+def new_axes(size=SIZE):
     """Return axes as a figure of the package has them."""
     figure = Figure(figsize=size, dpi=110)
     FigureCanvasAgg(figure)
-    return figure.add_axes(inner_box(*size))
+    return figure.add_axes((0, 0, 1, 1))
 
 
 def outlined(ax):

@@ -17,7 +17,6 @@ from therapy_analytics.compare._results import read_results
 from therapy_analytics.compare._table import groups_table
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import PLOTS
-from therapy_analytics.plots.group_comparison import figure_size
 
 MEASURES = ("therapist_question_rate", "therapist_reflection_rate", "therapist_input_rate", "therapist_words_per_turn")
 FEW = CompareOptions(permutations=1_000)
@@ -300,24 +299,20 @@ def test_no_label_of_the_figure_lies_on_another(n: int) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from therapy_analytics.plots import inner_box
-
     names = [f"A counselor with a rather long name, {i % n}" for i in range(120)]
     read = read_results(sessions(120, counselor=names))
     groups = groups_table(grouped(read, choose(read, None), by="counselor", cluster=None))
-    size = figure_size(groups)
-    figure = Figure(figsize=size)
+    figure = Figure(figsize=PLOTS["comparison"].size(groups))
     canvas = FigureCanvasAgg(figure)
-    ax = PLOTS["comparison"](groups, ax=figure.add_axes(inner_box(*size)))
+    ax = PLOTS["comparison"](groups, ax=figure.add_axes((0, 0, 1, 1)))
     canvas.draw()
     panels = ax.child_axes
-    assert len(panels) == len(MEASURES)
+    assert len(panels) == min(len(MEASURES), 4 if n == 30 else 12)  # as many as a page holds
     boxes = [text.get_window_extent() for text in panels[0].get_yticklabels()]
     assert len({text.get_text() for text in panels[0].get_yticklabels()}) == n
     assert all(not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[i + 1 :])
     assert all(box.x0 >= 0 for box in boxes)
-    titles = [panel.title.get_window_extent() for panel in panels]
-    titles += [panel._left_title.get_window_extent() for panel in panels]
+    titles = [text.get_window_extent() for panel in panels for text in panel.texts]
     assert all(box.x1 <= figure.bbox.x1 for box in titles)
 
 

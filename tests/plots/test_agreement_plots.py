@@ -3,22 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from boards import SIZE, assert_no_overlaps
+from boards import new_axes as axes_of
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from therapy_analytics import plots
-from therapy_analytics.plots import inner_box
-from therapy_analytics.plots._blocks import MOST, sheet_size
+from therapy_analytics.plots._blocks import MOST, PictureGrid
 
 
 def new_axes(n=1):
-    size = sheet_size(n)
-    figure = Figure(figsize=size, dpi=110)
-    FigureCanvasAgg(figure)
-    return figure.add_axes(inner_box(*size))
+    return axes_of((SIZE[0], PictureGrid().height(n, 72 * SIZE[0]) / 72))
 
 
 def confusion(codes=("mi_question",), counts=((90, 10), (5, 45))):
@@ -50,12 +46,7 @@ def test_each_code_has_a_picture_with_its_name_inside_the_figure(name):
     codes = [f"book_code_{one}" for one in range(13)]
     ax = plots.PLOTS[name](TABLES[name](codes), ax=new_axes(13))
     assert {code.replace("_", " ") for code in codes} <= set(said(ax))
-    ax.figure.canvas.draw()
-    renderer, edges = ax.figure.canvas.get_renderer(), ax.figure.bbox
-    for text in ax.texts:
-        box = text.get_window_extent(renderer)
-        inside = edges.x0 <= box.x0 and box.x1 <= edges.x1 and edges.y0 <= box.y0 and box.y1 <= edges.y1
-        assert inside, text.get_text()
+    assert_no_overlaps(ax)
 
 
 @pytest.mark.parametrize("name", list(TABLES))
@@ -95,7 +86,8 @@ def _light(rgb):
 def test_points_of_a_calibration_curve_stand_where_the_table_says():
     ax = plots.calibration_curve(calibration(), ax=new_axes())
     (curve,) = [line for line in ax.lines if line.get_marker() == "o"]
-    assert curve.get_xydata().tolist() == pytest.approx(np.array([[0.1, 0.01], [0.5, 0.25], [0.9, 0.81]]))
+    corner = next(line.get_xydata() for line in ax.lines if line.get_color() == "0.5").min(axis=0)
+    assert (curve.get_xydata() - corner).tolist() == pytest.approx(np.array([[0.1, 0.01], [0.5, 0.25], [0.9, 0.81]]))
     assert len(ax.collections[0].get_paths()) == 3
     assert plots.calibration_curve(calibration().drop(columns=["observed_lo", "observed_hi"]), ax=new_axes())
 
@@ -103,7 +95,8 @@ def test_points_of_a_calibration_curve_stand_where_the_table_says():
 def test_limits_lie_196_standard_deviations_around_the_mean():
     ax = plots.limits_of_agreement(rates(), ax=new_axes())
     # Differences .1, -.1, 0 three times: mean 0, standard deviation sqrt(.06 / 8); the axis reaches from -.2 to .2.
-    heights = [line.get_ydata()[0] for line in ax.lines if line.get_color() == "k"]
+    frame = next(line.get_ydata() for line in ax.lines if line.get_color() == "0.5")
+    heights = [line.get_ydata()[0] - min(frame) for line in ax.lines if line.get_color() == "k"]
     reach = 1.96 * np.sqrt(0.06 / 8)
     assert heights == pytest.approx([0.5, 0.5 - reach / 0.4, 0.5 + reach / 0.4])
 

@@ -5,14 +5,12 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.text import Text
+from boards import assert_no_overlaps, new_axes
+from boards import texts as said
 
 from therapy_analytics import plots
 from therapy_analytics.association import DIRECTIONS, DISCLOSURE, STATISTICS, SYNCHRONY, disclosure_after_synchrony
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots import inner_box
 from therapy_analytics.plots.disclosure_after_synchrony import STYLES
 
 
@@ -32,14 +30,8 @@ def one(**figures):
     return made.assign(lo=made["estimate"] - 0.1, hi=made["estimate"] + 0.2, **figures)
 
 
-def new_axes(width=11, height=5):
-    figure = Figure(figsize=(width, height), dpi=110)
-    FigureCanvasAgg(figure)
-    return figure.add_axes(inner_box(width, height))
-
-
-def draw(rows, *size):
-    return plots.association(rows, ax=new_axes(*size))
+def draw(rows, size=(11, 5)):
+    return plots.association(rows, ax=new_axes(size))
 
 
 def points(ax, gid):
@@ -49,10 +41,6 @@ def points(ax, gid):
 def lines(ax, gid):
     found = [part for part in ax.collections if part.get_gid() == gid]
     return [path.vertices[:, 0].tolist() for part in found for path in part.get_paths()]
-
-
-def said(ax):
-    return [text.get_text() for text in ax.figure.findobj(Text)]
 
 
 def test_estimates_intervals_and_null_stand_where_the_table_says():
@@ -96,7 +84,7 @@ def test_a_table_without_estimates_is_a_picture_that_says_so():
 
 
 def test_what_a_reader_must_know_is_written():
-    found = "\n".join(said(draw(table())))
+    found = "\n".join([*said(draw(table())), plots.association.caption(table())])
     for needed in ("120 sessions, 4,321 replies", "95% of shuffles", "no proof of a cause", "control", "held constant"):
         assert needed in found
 
@@ -131,17 +119,4 @@ SIZES = [(11, 5), (8, 6), (16, 9)]
     ("change", "size"), [*((one, (11, 5)) for one in ODD), *((ODD[0], size) for size in SIZES[1:])]
 )
 def test_no_text_lies_on_another_or_leaves_the_figure(change, size):
-    ax = draw(change(table()), *size)
-    ax.figure.draw_without_rendering()
-    texts = [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
-    page = ax.figure.bbox
-    for name, box in boxes:
-        assert page.x0 <= box.x0 <= box.x1 <= page.x1, name
-        assert page.y0 <= box.y0 <= box.y1 <= page.y1, name
-    for (name, box), (other, another) in itertools.combinations(boxes, 2):
-        wide, high = (
-            min(box.x1, another.x1) - max(box.x0, another.x0),
-            min(box.y1, another.y1) - max(box.y0, another.y0),
-        )
-        assert min(wide, high) <= 0.5, (name, other)
+    assert_no_overlaps(draw(change(table()), size))

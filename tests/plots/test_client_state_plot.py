@@ -42,7 +42,7 @@ def test_bars_stand_where_the_clients_turns_are_and_are_as_high_as_sure():
     assert [(box[0, 0], box[2, 0]) for box in up] == [(10, 20), (30, 40)]
     assert [box[1, 1] for box in up] == pytest.approx([2, 1])
     assert [box[1, 1] for box in down] == pytest.approx([-1, 0])
-    assert {"mean 0.38", "mean 0.12", "2 client turns", "words spoken so far"} <= set(texts(ax))
+    assert {"mean 0.38", "mean 0.12", "2 turns", "Words spoken so far"} <= set(texts(ax))
 
 
 def test_the_line_is_the_balance_in_the_middle_of_the_turns():
@@ -58,21 +58,21 @@ def test_turning_points_are_marked_and_counted():
 
 
 def test_it_is_said_to_be_an_estimate():
-    assert any("A model's estimate, not a fact" in text for text in texts(plots.client_state(many(50), ax=new_axes())))
+    assert "All are a model's estimates, not facts." in plots.client_state.caption(many(50))
 
 
 def test_turns_that_were_not_coded_are_passed_over():
     table = turns([0.5, np.nan, 0.25], [0.25, np.nan, 0.0])
     ax = plots.client_state(table, ax=new_axes())
     assert len(drawn(ax, "bars change", 5)) == 2
-    assert "2 client turns" in texts(ax)
+    assert "2 turns" in texts(ax)
 
 
 def test_times_give_minutes_and_rows_may_come_in_any_order():
     table = turns([0.5, 0.25], [0.25, 0.0]).assign(start_s=[0, 60, 120, 180], end_s=[60, 120, 180, 240])
     ax = plots.client_state(table.iloc[::-1], ax=new_axes())
     assert drawn(ax, "balance", 1)[:, 0, 0].tolist() == [1.5, 3.5]
-    assert "minutes" in texts(ax)
+    assert "Minutes" in texts(ax)
 
 
 def test_more_than_one_session_is_an_error_that_quotes_none():

@@ -10,7 +10,6 @@ from matplotlib.patches import Rectangle
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots.course_over_sessions import figure_size
 
 
 def course(n=6, *, who="p03", scales=("PHQ-9",), measures=("Reflects", "Asks", "Change talk"), danger=(4,)):
@@ -34,7 +33,7 @@ def course(n=6, *, who="p03", scales=("PHQ-9",), measures=("Reflects", "Asks", "
 
 
 def draw(table):
-    return plots.client_course(table, ax=new_axes(figure_size(table)))
+    return plots.client_course(table, ax=new_axes(plots.client_course.size(table)))
 
 
 def panels(ax):
@@ -63,10 +62,10 @@ def test_sessions_with_danger_have_a_line_through_all_and_a_triangle_above():
 
 
 def test_what_signs_mean_is_written():
-    told = " ".join(texts(draw(course())))
+    told = " ".join([*texts(draw(course())), plots.client_course.caption(course())])
     for words in ("Course of p03: 6 sessions", "no reliable change", "cutoff", "95% interval", "Triangle", "is better"):
         assert words in told
-    assert "Triangle" not in " ".join(texts(draw(course(danger=()))))
+    assert "Triangle" not in plots.client_course.caption(course(danger=()))
 
 
 def test_a_counselors_lines_are_apart_and_have_the_clients_names():
@@ -76,7 +75,7 @@ def test_a_counselors_lines_are_apart_and_have_the_clients_names():
     assert {"p01", "p02"} <= {text.get_text() for text in first.texts}
     assert [len(line.get_xdata()) for line in _joined(first)] == [3, 3]
     assert not _joined(second)
-    assert "Course of Ash: 6 sessions, 2 clients" in " ".join(texts(ax))
+    assert "Course of Ash: 6 sessions, 2 clients" in plots.client_course.caption(two.assign(who="Ash"))
 
 
 def _joined(panel):

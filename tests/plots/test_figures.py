@@ -30,10 +30,6 @@ from therapy_analytics.plots._outlines import NUMBERS, OutlinedText, length, sen
 from therapy_analytics.plots._save import draw, package_style, save
 
 SVG = "{http://www.w3.org/2000/svg}"
-PRINTED_IN = 11.0
-"""Inches: the width of a sheet of A4 on its side, between narrow margins."""
-
-
 FIGURES = {one.__name__: one.takes for one in session_figures()}
 RUN_FIGURES = {one.__name__: one.takes for one in run_figures()}
 ALL = {**FIGURES, **RUN_FIGURES}
@@ -62,7 +58,7 @@ def written(usual, tmp_path_factory):
 def figure_of(name, tables):
     table = tables[ALL[name]]
     with package_style():
-        return draw(PLOTS[name], table, figsize=PLOTS[name].size(table))
+        return draw(PLOTS[name], table)
 
 
 # Files
@@ -82,9 +78,9 @@ def test_files_are_what_their_endings_say(written):
 def _png(path):
     with Image.open(path) as image:
         image.load()
-        assert image.size[0] == 1100
-        assert image.info["dpi"] == pytest.approx((100, 100), abs=0.1)
-        assert set(image.info) <= {"dpi"}
+        assert image.size[0] == 2055
+        assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+        assert set(image.info) <= {"dpi", "Description"}
 
 
 def _svg(path):
@@ -113,7 +109,7 @@ def test_one_format_gives_the_same_file_as_all_at_once(usual, written, tmp_path)
 
 def test_a_figure_on_its_own_axes_is_the_same(usual, written, tmp_path):
     for name, of in FIGURES.items():
-        path = save(PLOTS[name], usual[of], tmp_path / "a.png", figsize=PLOTS[name].size(usual[of]))
+        path = save(PLOTS[name], usual[of], tmp_path / "a.png")
         assert path.read_bytes() == (written[0].parent / f"{name}.png").read_bytes(), name
 
 
@@ -150,14 +146,13 @@ def test_words_of_an_svg_are_words(written):
     for path in written:
         if path.suffix == ".svg":
             said = {"".join(text.itertext()).strip() for text in ET.parse(path).getroot().iter(f"{SVG}text")}
-            figure = {"timeline": "style matching", "synchrony": "the whole session"}.get(path.stem)
+            figure = {"timeline": "Style matching (LSM)", "synchrony": "z from the null mean"}.get(path.stem)
             assert figure is None or figure in said
             assert len(said) > 15, path.name
             assert not [text for text in said if "  " in text], path.name
 
 
 def test_a_row_of_numbers_keeps_its_columns_in_an_svg(written):
-    # Heads end where the numbers under them end: in the table of synchrony "p" stands over p.
     root = ET.parse(next(path for path in written if path.name == "synchrony.svg")).getroot()
     cells = {"".join(text.itertext()).strip() for text in root.iter(f"{SVG}text")}
     assert {"therapist", "client", "both"} <= cells
@@ -192,8 +187,7 @@ def test_no_text_lies_on_another_leaves_the_page_or_is_too_small(name, tables):
     found = boxes(figure)
     assert len(found) > 3
     assert overlaps(found, figure.bbox) == []
-    smallest = min(size for _, size, _ in found) * PRINTED_IN / figure.get_size_inches()[0]
-    assert smallest >= 6.95, smallest
+    assert min(size for _, size, _ in found) >= 7
 
 
 def test_overlaps_are_found(usual):
@@ -205,14 +199,14 @@ def test_overlaps_are_found(usual):
         for patch in figure.findobj(PathPatch)
         if isinstance(patch.get_path(), OutlinedText)
         for line in patch.get_path().lines
-        if line[2] == "question"
+        if line[2] == "Question"
     )
     path = sentences([(name[0], name[1], "lies on it", "right")], ((right - left) / 60, 0.5))
     ax.add_artist(PathPatch(path, clip_on=False))
     outside = sentences([(right, name[1] + 0.2, "leaves the page", "left")], ((right - left) / 60, 0.5))
     ax.add_artist(PathPatch(outside, clip_on=False))
     wrong = overlaps(boxes(figure), figure.bbox)
-    assert ("question", "lies on it") in wrong
+    assert ("Question", "lies on it") in wrong
     assert ("leaves the page", "leaves the page") in wrong
 
 

@@ -27,21 +27,22 @@ def many(n, session_id="session_017"):
 
 
 def scale(ax):
-    """Return where 0% and 20% lie; for profiles of one role."""
-    return place(ax, "0%")[0], place(ax, "20%")[0]
+    """Return where 0% lies, and where the last share of the scale does, which is returned as well."""
+    last = max(int(text[:-1]) for text in texts(ax) if text.endswith("%") and text[:-1].isdigit())
+    return place(ax, "0%")[0], place(ax, f"{last}%")[0], last / 100
 
 
 def share(ax, x):
-    zero, fifth = scale(ax)
-    return 0.2 * (x - zero) / (fifth - zero)
+    zero, end, last = scale(ax)
+    return last * (x - zero) / (end - zero)
 
 
 def test_a_dot_is_the_rate_and_a_line_its_interval():
-    ax = plots.profile(rows({"mi_question": (5, 10)}), ax=new_axes())
+    ax = plots.profile_references(rows({"mi_question": (5, 10)}), ax=new_axes())
     (dot,) = drawn(ax, "rate therapist", 1)[:, 0]
     ((begin, end),) = drawn(ax, "interval therapist", 2)
     assert share(ax, np.array([begin[0], dot[0], end[0]])) == pytest.approx([0.237, 0.5, 0.763], abs=0.01)
-    assert "5 of 10" in texts(ax)
+    assert "5/10" in texts(ax)
     assert share(ax, drawn(ax, "expected", 2)[0, 0, 0]) == pytest.approx(0.25, abs=0.01)
 
 
@@ -58,14 +59,21 @@ def test_rows_are_the_therapists_then_the_clients_with_names_in_words():
 
 def test_bands_are_the_middle_half_of_the_references():
     table = rows({"mi_question": (5, 10), "mi_question_open": (5, 10)})
-    ax = plots.profile(table, ax=new_axes())
+    ax = plots.profile_references(table, ax=new_axes())
     (box,) = drawn(ax, "band human_high", 5)
     known = reference_profiles().set_index(["group", "measure"]).loc[("human_high", "therapist_question_rate")]
     assert share(ax, np.array([box[0, 0], box[2, 0]])) == pytest.approx([known["q25"], known["q75"]], abs=0.01)
     assert len(drawn(ax, "models", 1)) == 6
     said = " ".join(texts(ax))
-    assert "people, high quality" in said
-    assert "6 language models, the median of each (accurate tagger)" in said
+    assert "People, high quality" in said
+    assert "6 language models, the median of each" in said
+
+
+def test_the_profile_has_one_layer_of_people_and_one_of_reference():
+    ax = plots.profile(rows({"mi_question": (5, 10), "mi_question_open": (5, 10)}), ax=new_axes())
+    assert len(drawn(ax, "band human_high", 5)) == 1
+    for gid, corners in (("band human_low", 5), ("models", 1), ("expected", 2)):
+        assert not len(drawn(ax, gid, corners))
 
 
 def test_references_are_those_of_the_tagger():
@@ -73,8 +81,8 @@ def test_references_are_those_of_the_tagger():
     boxes = {}
     for tagger in ("accurate", "fast"):
         table.attrs["tagger"] = tagger
-        ax = plots.profile(table, ax=new_axes())
-        assert any(f"({tagger} tagger)" in text for text in texts(ax))
+        ax = plots.profile_references(table, ax=new_axes())
+        assert f"coded by the {tagger} tagger" in plots.profile_references.caption(table)
         boxes[tagger] = drawn(ax, "models", 1)
     assert not np.allclose(boxes["accurate"], boxes["fast"])
 
@@ -82,12 +90,12 @@ def test_references_are_those_of_the_tagger():
 def test_codes_without_a_reference_have_none():
     ax = plots.profile(rows({"mi_question_open": (5, 10), "my_own": (1, 10)}), ax=new_axes())
     assert not len(drawn(ax, "band human_high", 5))
-    assert not any("people" in text for text in texts(ax))
+    assert not any("People" in text for text in texts(ax))
 
 
 def test_every_rate_of_the_references_that_a_code_has_is_drawn():
     measures = set(reference_profiles()["measure"])
-    ax = plots.profile(many(40), ax=new_axes())
+    ax = plots.profile_references(many(40), ax=new_axes())
     known = [one for one in behaviours(codes()).values() if f"{one.role}_{one.code.split('_', 1)[1]}_rate" in measures]
     assert len(known) == 24
     assert len(drawn(ax, "band human_low", 5)) == 24
@@ -96,10 +104,9 @@ def test_every_rate_of_the_references_that_a_code_has_is_drawn():
 def test_several_sessions_are_pooled_and_said_to_be():
     two = pd.concat([rows({"mi_question": (5, 10)}, "a"), rows({"mi_question": (1, 30)}, "b")])
     ax = plots.profile(two, ax=new_axes())
-    found = " ".join(texts(ax))
-    assert "2 sessions, pooled" in found
-    assert "6 of 40" in found
-    assert "95% interval over sessions" in found
+    assert "6/40" in texts(ax)
+    assert "2 sessions, pooled" in plots.profile.caption(two)
+    assert "95% interval over sessions" in plots.profile.caption(two)
 
 
 def test_sessions_that_differ_have_a_wider_interval_than_turns():

@@ -3,14 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from boards import assert_no_overlaps, new_axes, outlined, texts
+from boards import assert_no_overlaps, new_axes, outlined, texts, written
 from matplotlib import pyplot as plt
 from matplotlib.path import Path
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures._rows import PART_COLUMNS
-from therapy_analytics.plots.session_synchrony import figure_size
+from therapy_analytics.plots._outlines import MINUS
+from therapy_analytics.plots._synchrony import CORE
 from therapy_analytics.plots.synchrony_beside_null import wilson
 
 PAIRS = ("lexical_alignment", "semantic_similarity", "lsm_turn_mean", "rlsm", "coordination", "c6", "c7", "c8")
@@ -57,17 +58,28 @@ def by_hand(windows, wholes=()):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def draw(rows):
-    return plots.synchrony(rows, ax=new_axes(figure_size(rows)))
+def draw(rows, plot=plots.synchrony):
+    return plot(rows, ax=new_axes(plot.size(rows)))
 
 
-def beside(ax, who):
-    """Return the numbers of the first row of a direction, from left to right."""
-    found = [(text, box) for text, _, box in outlined(ax)]
-    _, row = max((one for one in found if one[0] == who), key=lambda one: one[1][3])
-    middle = (row[1] + row[3]) / 2
-    cells = [(box[0], text) for text, box in found if box[0] > row[2] and box[1] - 2 < middle < box[3] + 2]
-    return [text for _, text in sorted(cells)]
+def turns_at(ax, points):
+    """Return on which turns points lie, by the labels 0 and 20 of the left scale."""
+    (zero, _), (twenty, _) = place(ax, "0", least=True), place(ax, "20")
+    return [20 * (x - zero) / (twenty - zero) for x, _ in points]
+
+
+def zs_at(ax, points):
+    """Return the z of points, by the labels -2 and +2 of the right scale."""
+    (low, _), (high, _) = place(ax, f"{MINUS}2"), place(ax, "+2")
+    return [4 * (x - low) / (high - low) - 2 for x, _ in points]
+
+
+def place(ax, text, *, least=False):
+    """Return where a text stands, in units of the axes: the only one, or that furthest left."""
+    boxes = [box for said, box in written(ax) if said == text]
+    assert least or len(boxes) == 1
+    left, bottom, right, top = min(boxes, key=lambda box: box[0])
+    return ax.transData.inverted().transform([(left + right) / 2, (bottom + top) / 2])
 
 
 def points(ax, gid):
@@ -94,7 +106,7 @@ def test_windows_stand_at_their_middle_and_lanes_fill_their_own_range():
     # .5 +- .196, so that the lane goes from .304 to .9.
     ax = draw(by_hand({("rlsm", "therapist"): [0, 1, 4]}))
     found = points(ax, "points therapist")
-    assert [x for x, _ in found] == [9.5, 14.5, 19.5]
+    assert turns_at(ax, found) == pytest.approx([9.5, 14.5, 19.5], abs=0.1)
     foot = min(band[:, 1].min() for band in bands(ax))
     heights = [(y - foot) / (found[-1][1] - foot) for _, y in found]
     assert heights == pytest.approx([(value - 0.304) / (0.9 - 0.304) for value in (0.5, 0.6, 0.9)])
@@ -103,8 +115,8 @@ def test_windows_stand_at_their_middle_and_lanes_fill_their_own_range():
 def test_only_windows_outside_their_own_band_have_large_marks():
     # 1.96 standard deviations each way: -2 and 4 are outside, 1.9 is not.
     ax = draw(by_hand({("rlsm", "therapist"): [1.9, 4, 0], ("rlsm", "client"): [0, 0, -2]}))
-    assert [x for x, _ in points(ax, "outside therapist")] == [14.5]
-    assert [x for x, _ in points(ax, "outside client")] == [19.5]
+    assert turns_at(ax, points(ax, "outside therapist")) == pytest.approx([14.5], abs=0.1)
+    assert turns_at(ax, points(ax, "outside client")) == pytest.approx([19.5], abs=0.1)
 
 
 def test_windows_of_both_are_drawn_only_where_the_speakers_have_none():
@@ -122,10 +134,12 @@ def test_undefined_windows_part_line_and_band():
     assert [len(corners) for corners in drawn(ax, "windows client")] == [2, 2]
 
 
-def test_numbers_of_the_whole_session_stand_beside():
-    # The whole session: z 1, so value .6; shuffles .5; surrogates .4, z 2; p is .3 in these tables.
+def test_values_and_z_of_the_whole_session_stand_beside():
+    # The whole session: z 1, so value .6; z of surrogate pairs 2.
     ax = draw(by_hand({("rlsm", "therapist"): [0, 1, 0]}))
-    assert beside(ax, "therapist") == ["0.60", "0.50", "+1.0", "0.300", "0.40", "+2.0"]
+    assert {"therapist", "0.60"} <= set(texts(ax))
+    assert zs_at(ax, points(ax, "shuffles therapist")) == pytest.approx([1], abs=0.03)
+    assert zs_at(ax, points(ax, "surrogates therapist")) == pytest.approx([2], abs=0.03)
 
 
 def test_range_of_a_lane_is_written_at_its_left():
@@ -134,18 +148,30 @@ def test_range_of_a_lane_is_written_at_its_left():
 
 
 def test_whole_dialogues_are_dots_on_a_scale_of_z():
-    ax = draw(by_hand({}, wholes=[("a", 0.0), ("b", 1.75), ("c", -1.75)]))
-    # 30 turns end at 29; the scale goes from -3.5 to 3.5.
-    assert [x for x, _ in points(ax, "shuffles both")] == pytest.approx([14.5, 14.5 * 1.5, 14.5 * 0.5])
-    assert [x for x, _ in points(ax, "surrogates both")] == pytest.approx(
-        [29 * (z + 3.5) / 7 for z in (1, 2.75, -0.75)]
-    )
+    for plot in (plots.synchrony, plots.synchrony_all):
+        ax = draw(by_hand({}, wholes=[("a", 0.0), ("b", 1.75), ("c", -1.75)]), plot)
+        assert zs_at(ax, points(ax, "shuffles both")) == pytest.approx([0, 1.75, -1.75], abs=0.03)
+        assert zs_at(ax, points(ax, "surrogates both")) == pytest.approx([1, 2.75, -0.75], abs=0.03)
+
+
+def test_the_core_is_shown_and_the_rest_on_request():
+    rows = table(73)
+    shown, every = set(texts(draw(rows))), set(texts(draw(rows, plots.synchrony_all)))
+    assert set(CORE.values()) <= shown
+    assert not {"c6", "w1", "Share of pairs of words, one of each speaker, that are the same word"} & shown
+    assert {"c6", "w1"} <= every
+    assert len([one for one in CORE.values() if one in every]) >= 4
+    # A table with none of them shows the first six.
+    others = set(texts(draw(rows[~rows["measure"].isin(CORE)])))
+    assert {"c6", "c7", "c8"} <= others
+    assert "w4" not in others
 
 
 def test_what_is_further_than_the_scale_is_an_arrow_at_its_end():
     ax = draw(by_hand({}, wholes=[("a", 9.0), ("b", -9.0)]))
-    arrows = {line.get_marker(): line.get_xdata().tolist() for line in ax.lines if line.get_gid() == "shuffles both"}
-    assert arrows == {">": [29.0], "<": [0.0]}
+    arrows = {line.get_marker(): line.get_xydata() for line in ax.lines if line.get_gid() == "shuffles both"}
+    assert zs_at(ax, arrows[">"]) == pytest.approx([6], abs=0.1)
+    assert zs_at(ax, arrows["<"]) == pytest.approx([-6], abs=0.1)
 
 
 def test_measures_without_a_null_have_numbers_but_no_dot():
@@ -153,36 +179,31 @@ def test_measures_without_a_null_have_numbers_but_no_dot():
     none = rows["measure"] == "a"
     ax = draw(rows.assign(**{name: rows[name].mask(none) for name in ("null_mean", "z", "p")}))
     assert len(points(ax, "shuffles both")) == 1
-    assert beside(ax, "both") == ["0.60", "-", "-", "-", "0.40", "+2.0"]
+    assert texts(ax).count("0.60") == 2
 
 
 def test_sessions_too_short_for_windows_say_so_and_show_values():
     ax = draw(table(12, pairs=("rlsm",), wholes=("lsm",)))
-    assert "too few turns for windows: values of the whole session only" in texts(ax)
+    assert "windows" not in plots.synchrony.caption(table(12, pairs=("rlsm",), wholes=("lsm",)))
     assert len(points(ax, "shuffles therapist")) == len(points(ax, "shuffles client")) == 1
     assert len(points(ax, "shuffles both")) == 2
     assert not points(ax, "points therapist")
-
-
-def test_measures_of_whole_dialogues_alone_are_not_called_too_short():
-    found = texts(draw(table(73, pairs=())))
-    assert "values of the whole session only" in found
 
 
 def test_measures_without_a_value_are_left_out():
     rows = table(73)
     rows["value"] = rows["value"].mask(rows["measure"].isin(["rlsm", "lsm"]))
     found = texts(draw(rows))
-    assert "coordination" in found
-    assert not {"rlsm", "lsm"} & set(found)
+    assert CORE["coordination"] in found
+    assert not {CORE["rlsm"], CORE["lsm"]} & set(found)
 
 
 def test_slopes_are_seen_in_the_windows_and_take_no_row():
     rows = table(73, pairs=("rlsm",), wholes=("lsm",))
     whole = rows[(rows["measure"] == "rlsm") & (rows["part"] == "whole")]
     found = texts(draw(pd.concat([rows, whole.assign(measure="rlsm_slope")])))
-    assert "rlsm" in found
-    assert "rlsm slope" not in found
+    assert CORE["rlsm"] in found
+    assert not any("slope" in text for text in found)
 
 
 def test_nothing_left_is_a_picture_that_says_so():
@@ -192,18 +213,17 @@ def test_nothing_left_is_a_picture_that_says_so():
 
 
 def test_what_a_reader_must_know_is_written():
-    found = "\n".join(texts(draw(table(73))))
+    found = "\n".join([*texts(draw(table(73))), plots.synchrony.caption(table(73))])
     for needed in (
         "session_017",
-        "73 turns. ",
-        "Synchrony is no quality score: it grows with words per turn",
+        "(73 turns)",
+        "Synchrony is not a quality score: it grows with the number of words per turn",
         "windows of 20 turns",
-        "therapist's replies",
+        "Therapist's replies",
         "95% of shuffles",
-        "Of shuffles, 1 window in 20 lies outside",
-        "lexical alignment",
-        "shuffled",
-        "surrogate",
+        "1 window in 20 lies outside",
+        "Lexical alignment",
+        "surrogate pairs",
     ):
         assert needed in found
 
@@ -218,8 +238,9 @@ def test_a_new_figure_is_as_high_as_its_rows_need():
     rows = table(73)
     with plt.rc_context({"backend": "agg"}):
         ax = plots.synchrony(rows)
-    assert tuple(ax.figure.get_size_inches()) == pytest.approx(figure_size(rows))
-    assert figure_size(rows)[1] > figure_size(table(73, pairs=("rlsm",), wholes=()))[1]
+    size = plots.synchrony.size
+    assert tuple(ax.figure.get_size_inches()) == pytest.approx(size(rows))
+    assert size(rows)[1] > size(table(73, pairs=("rlsm",), wholes=()))[1]
     plt.close(ax.figure)
 
 
@@ -256,7 +277,7 @@ def test_odd_tables_are_drawn_without_overlaps(change):
 )
 def test_no_text_lies_on_another_or_leaves_the_figure(n, size):
     rows = table(n, session_id="x" * 80)
-    ax = plots.synchrony(rows, ax=new_axes(size or figure_size(rows)))
+    ax = plots.synchrony(rows, ax=new_axes(size or plots.synchrony.size(rows)))
     assert_no_overlaps(ax)
 
 
@@ -292,9 +313,8 @@ def test_medians_and_shares_are_of_the_sessions_that_have_one():
     ax = plots.synchrony_overview(two_measures(), ax=new_axes())
     (medians,) = [one for one in ax.collections if one.get_gid() == "median shuffles"]
     assert [path.vertices[0, 0] for path in medians.get_paths()] == [1]
-    texts = [text.get_text() for text in ax.texts]
-    assert "2 of 5" in texts
-    assert texts.count("0 of 5") == 2
+    assert "2/5" in texts(ax)
+    assert texts(ax).count("0/5") == 2
 
 
 def test_wilson_has_ends_within_a_share():

@@ -51,18 +51,17 @@ def test_a_third_without_turns_has_no_point_and_no_slope():
 def test_roles_stand_apart_and_what_never_occurs_is_left_out():
     table = rows({"mi_change": ((1, 5),) * 3, "mi_input": ((1, 5),) * 3, "mi_sustain": ((0, 5),) * 3})
     ax = plots.thirds(table, ax=new_axes())
-    assert place(ax, "Therapist input")[1] > place(ax, "what the client does")[1] > place(ax, "Change talk")[1]
+    assert place(ax, "Therapist input")[1] > place(ax, "Client codes")[1] > place(ax, "Change talk")[1]
     assert "Sustain talk" not in texts(ax)
-    assert "1 more never occur." in texts(ax)
+    assert "1 more codes never occur." in plots.thirds.caption(table)
 
 
 def test_several_sessions_are_pooled():
     two = pd.concat([rows({"mi_change": ((1, 5),) * 3}, "a"), rows({"mi_change": ((2, 6),) * 3}, "b")])
     ax = plots.thirds(two, ax=new_axes())
     assert texts(ax).count("3/11") == 3
-    found = " ".join(texts(ax))
-    assert "2 sessions, pooled" in found
-    assert "interval over sessions" in found
+    assert "2 sessions, pooled" in plots.thirds.caption(two)
+    assert "intervals over sessions" in plots.thirds.caption(two)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -93,50 +93,50 @@ def test_bars_span_the_turns_in_minutes():
     ax = plots.timeline(three_turns(), ax=new_axes())
     assert bars(ax, "therapist") == [(0, 0.8), (2, 3)]
     assert bars(ax, "client") == [(1, 2)]
-    assert "minutes" in texts(ax)
+    assert "Minutes" in texts(ax)
 
 
 def test_bars_span_the_words_where_there_are_no_times():
     ax = plots.timeline(three_turns().drop(columns=["start_s", "end_s"]), ax=new_axes())
     assert bars(ax, "therapist") == [(0, 10), (40, 60)]
     assert bars(ax, "client") == [(10, 40)]
-    assert "words spoken so far" in texts(ax)
+    assert "Words spoken so far" in texts(ax)
 
 
 def test_marks_stand_in_the_middle_of_the_turns_that_have_the_code():
     ax = plots.timeline(three_turns(), ax=new_axes())
-    assert marks(ax, "question") == [0.4, 2.5]
-    assert marks(ax, "reflection") == [2.5]
-    assert marks(ax, "advice, input") == [0.4]
-    assert marks(ax, "change") == [1.5]
-    assert marks(ax, "feeling +/-", POSITIVE) == []
-    assert marks(ax, "feeling +/-", NEGATIVE) == [1.5]
+    assert marks(ax, "Question") == [0.4, 2.5]
+    assert marks(ax, "Reflection") == [2.5]
+    assert marks(ax, "Advice, input") == [0.4]
+    assert marks(ax, "Change talk") == [1.5]
+    assert marks(ax, "Feeling +/\N{MINUS SIGN}", POSITIVE) == []
+    assert marks(ax, "Feeling +/\N{MINUS SIGN}", NEGATIVE) == [1.5]
 
 
 def test_lanes_are_those_whose_columns_there_are():
     found = texts(plots.timeline(three_turns(), ax=new_axes()))
-    lanes = ["question", "reflection", "advice, input", "change", "feeling +/-"]
-    assert {"therapist", "client", *lanes, "0", "0.5", "1"} <= set(found)
-    assert not {"normalizing", "psychoeducation", "sustain", "insight", "event"} & set(found)
+    lanes = ["Question", "Reflection", "Advice, input", "Change talk", "Feeling +/\N{MINUS SIGN}"]
+    assert {"Therapist", "Client", *lanes, "0", "0.5", "1"} <= set(found)
+    assert not {"Normalizing", "Psychoeducation", "Sustain talk", "Gained insight", "Life event"} & set(found)
 
 
 def test_counts_are_of_the_turns_of_that_role():
     found = texts(plots.timeline(three_turns(), ax=new_axes()))
-    assert {"2 of 2", "1 of 2", "1 of 1", "+0 -1 of 1", "50% of words"} <= set(found)
+    assert {"2 of 2", "1 of 2", "1 of 1", "+0 \N{MINUS SIGN}1 of 1", "50% of words"} <= set(found)
     assert {"median 0.62", "2 of 3 turns"} <= set(found)
 
 
 def test_a_code_of_the_group_itself_goes_before_its_parts():
     table = three_turns().assign(bolt_questions_on_emotions=[1, None, 0])
-    assert len(marks(plots.timeline(table, ax=new_axes()), "question")) == 2
+    assert len(marks(plots.timeline(table, ax=new_axes()), "Question")) == 2
     parts = table.drop(columns="mi_question")
-    assert len(marks(plots.timeline(parts, ax=new_axes()), "question")) == 1
+    assert len(marks(plots.timeline(parts, ax=new_axes()), "Question on emotions")) == 1
 
 
 def test_a_code_on_a_turn_of_the_other_role_is_not_drawn():
     table = three_turns().assign(mi_question=[1, 1, 1])
     ax = plots.timeline(table, ax=new_axes())
-    assert marks(ax, "question") == [0.4, 2.5]
+    assert marks(ax, "Question") == [0.4, 2.5]
     assert "2 of 2" in texts(ax)
 
 
@@ -159,20 +159,10 @@ def test_the_line_is_the_median_of_seven_turns():
 
 
 def test_what_a_reader_must_know_is_written():
-    ax = plots.timeline(turns_table(50), ax=new_axes())
-    found = "\n".join(texts(ax))
-    for needed in (
-        "positive feeling (up)",
-        "negative feeling (down)",
-        "session_017",
-        "50 turns, ",
-        " words",
-        "minutes",
-        "style matching",
-        "(LSM)",
-        "Not a quality score",
-    ):
+    found = plots.timeline.caption(turns_table(50))
+    for needed in ("session_017", "50 turns, ", " words", "positive above the line", "negative below it", "(LSM)"):
         assert needed in found
+    assert "not a quality score" in found
 
 
 # The timeline, in trouble
@@ -198,18 +188,18 @@ def test_without_ends_a_turn_ends_where_the_next_begins():
 )
 def test_times_that_cannot_be_used_give_words_and_a_reason(start, said):
     ax = plots.timeline(three_turns().assign(start_s=start, end_s=None), ax=new_axes())
-    assert f"words spoken so far {said}" in texts(ax)
+    assert f"Words spoken so far {said}" in texts(ax)
 
 
 def test_talking_into_a_turn_is_no_broken_clock():
     ax = plots.timeline(three_turns().assign(start_s=[0, 60, 59]), ax=new_axes())
-    assert "minutes" in texts(ax)
+    assert "Minutes" in texts(ax)
 
 
 def test_sessions_without_a_word_go_by_turns():
     ax = plots.timeline(three_turns().drop(columns="start_s").assign(n_words=0), ax=new_axes())
     assert bars(ax, "client") == [(1, 2)]
-    assert "turns" in texts(ax)
+    assert "Turns" in texts(ax)
     assert "no words" in texts(ax)
 
 

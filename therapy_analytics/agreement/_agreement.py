@@ -111,14 +111,12 @@ class Agreement:
 
     def _draw(self, folder: Path) -> list[Path]:
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415  # matplotlib is slow to import
-        from therapy_analytics.plots._blocks import sheet_size  # noqa: PLC0415
         from therapy_analytics.plots._save import save  # noqa: PLC0415
 
         found = []
         for name, plot in FIGURES.items():
             table = getattr(self, name)
-            size = sheet_size(table["code"].nunique())
-            found.append(save(PLOTS[plot], table, private.fresh(folder / f"{name}.png"), figsize=size))
+            found.append(save(PLOTS[plot], table, private.fresh(folder / f"{name}.png")))
         return found
 
 

@@ -205,6 +205,15 @@ def run(
         list[str] | None,
         typer.Option(metavar="FORMAT", help="png, svg or pdf. Repeatable.", show_default="png", rich_help_panel=OUTPUT),
     ] = None,
+    figure_width: Annotated[
+        float | None,
+        typer.Option(
+            help="Width of figures in mm: 85 for one column of a journal, 174 for two (the default).",
+            metavar="MM",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     processes: Annotated[
         int | None,
         typer.Option(
@@ -258,7 +267,8 @@ def run(
         parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
     )  # fmt: skip
     writing = Writing(
-        form=_form(output_format), figures=_figures(plots, figure_format), report=report, explain=explain,
+        form=_form(output_format), figures=_figures(plots, figure_format, figure_width), figure_width=figure_width,
+        report=report, explain=explain,
         processes=_processes(processes, paths, engine, tagger),
         scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
@@ -288,14 +298,15 @@ def _form(name: str) -> Form:
     return "csv" if name == "csv" else "parquet"
 
 
-def _figures(plots: bool | None, formats: list[str] | None) -> tuple[str, ...] | None:
-    """Return the formats that were asked for; none with --no-plots; None without either option."""
-    if plots is False and formats:
-        message = "--no-plots and --figure-format contradict each other. Leave one of them out."
-        raise typer.BadParameter(message, param_hint="--figure-format")
+def _figures(plots: bool | None, formats: list[str] | None, width: float | None) -> tuple[str, ...] | None:
+    """Return the formats that were asked for; none with --no-plots; None without any of the options."""
+    for name, asked in (("--figure-format", formats), ("--figure-width", width)):
+        if plots is False and asked:
+            message = f"--no-plots and {name} contradict each other. Leave one of them out."
+            raise typer.BadParameter(message, param_hint=name)
     if plots is False:
         return ()
-    return tuple(formats or ("png",)) if plots or formats else None
+    return tuple(formats or ("png",)) if plots or formats or width else None
 
 
 def _processes(asked: int | None, paths: list[str], engine: str, tagger: str) -> int:

@@ -167,12 +167,11 @@ class Comparison:
     def _draw(self, out: Path, families: Sequence[str]) -> None:
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
         from therapy_analytics.plots._save import save  # noqa: PLC0415
-        from therapy_analytics.plots.group_comparison import figure_size, most_different  # noqa: PLC0415
+        from therapy_analytics.plots.group_comparison import most_different  # noqa: PLC0415
 
         for family in families:
             table = most_different(self.groups[self.groups["family"] == family], self.table, common=self.usual)
-            path = private.fresh(out / f"comparison_{family}.png")
-            save(PLOTS["comparison"], table, path, figsize=figure_size(table))
+            save(PLOTS["comparison"], table, private.fresh(out / f"comparison_{family}.png"))
 
 
 def compare(

@@ -190,7 +190,7 @@ class Outcomes:
         plot, found = PLOTS["client_course"], {}
         for name, file in figures.items():
             table = self.lines[self.lines["who"] == name]
-            found[name] = save(plot, table, private.fresh(out / file), figsize=plot.size(table)).read_bytes()
+            found[name] = save(plot, table, private.fresh(out / file)).read_bytes()
         return found
 
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from therapy_analytics.plots import FONT, INCH_PT
+from therapy_analytics.plots._outlines import BOLD, cut
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -15,36 +18,68 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from pandas import DataFrame
 
-ACROSS = 5
 MOST = 60
 """So many pictures are drawn; a sheet with more could not be read."""
-_GAP_X, _GAP_Y = 0.38, 0.42
+SIDE, NAME, FOOT, LEFT = 66.0, 12.0, 18.0, 27.0
+"""Points: a side of a picture, its name above, what stands beneath, and what stands left of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One picture: where its lower left corner is, and the size of font that fits."""
+    """One picture: where its lower left corner is, and the size of the font."""
 
     ax: Axes
     left: float
     bottom: float
     font: float
+    side: float
 
     def plot(self, x: ArrayLike, y: ArrayLike, **style: Any) -> None:
         """Draw a line or marks; both axes go from 0 to 1."""
         self.ax.plot(np.asarray(x) + self.left, np.asarray(y) + self.bottom, **style)
 
+    def write(self, x: float, y: float, text: str, **style: Any) -> None:
+        """Write at a place of the picture."""
+        place: dict[str, Any] = {"fontsize": self.font, "parse_math": False} | style
+        self.ax.text(self.left + x, self.bottom + y, text, **place)
+
     def tick(self, at: float, across: str, up: str) -> None:
         """Write what a place on either axis is."""
-        size = 0.8 * self.font
-        self.ax.text(self.left + at, self.bottom - 0.03, across, fontsize=size, ha="center", va="top")
-        self.ax.text(self.left - 0.03, self.bottom + at, up, fontsize=size, ha="right", va="center")
+        gap = 2.5 / self.side
+        sides = {0.0: "left", 1.0: "right"}
+        self.write(at, -gap, across, ha=sides.get(at, "center"), va="top")
+        ends = {0.0: "bottom", 1.0: "top"}
+        self.write(-gap, at, up, ha="right", va=ends.get(at, "center"))
 
 
-def sheet_size(n: int) -> tuple[float, float]:
-    """Return width and height in inches for so many pictures."""
-    across, down = _grid(min(n, MOST))
-    return 2.0 + 1.75 * max(across, 3), 1.5 + 1.8 * down
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureGrid:
+    """How large pictures are, in points, and what is kept free left of and beneath each.
+
+    Attributes
+    ----------
+    side : float
+        A side of a picture.
+    names : float
+        What is kept free left and beneath for names of values; 0 where numbers stand there.
+    """
+
+    side: float = SIDE
+    names: float = 0.0
+
+    @property
+    def pitch(self) -> tuple[float, float]:
+        """Return how far pictures are apart, across and up."""
+        return self.side + max(LEFT, self.names + 6) + 6, self.side + NAME + max(FOOT, self.names + 8) + 4
+
+    def shape(self, n: int, width: float) -> tuple[int, int]:
+        """Return how many of n pictures stand beside one another at a width, and beneath one another."""
+        across = int(np.clip(width // self.pitch[0], 1, max(n, 1)))
+        return across, ceil(n / across)
+
+    def height(self, n: int, width: float) -> float:
+        """Return how many points high a sheet of n pictures is at a width."""
+        return self.shape(min(n, MOST), width)[1] * self.pitch[1] + 4 if n else 60.0
 
 
 def names_of(table: DataFrame) -> list[str]:
@@ -52,31 +87,22 @@ def names_of(table: DataFrame) -> list[str]:
     return list(dict.fromkeys(table["code"].astype(str)))[:MOST]
 
 
-def blocks(ax: Axes, table: DataFrame, title: str, note: str) -> Iterator[tuple[Block, DataFrame]]:
-    """Write what the sheet shows, and yield a framed picture with its name, and the rows of a table, for each code."""
+def blocks(ax: Axes, table: DataFrame, grid: PictureGrid) -> Iterator[tuple[Block, DataFrame]]:
+    """Yield a framed picture with its name, and the rows of a table, for each code."""
     names = names_of(table)
-    across, down = _grid(len(names))
-    ax.set(xlim=(-0.25, across * (1 + _GAP_X) - _GAP_X + 0.12), ylim=(-0.3, down * (1 + _GAP_Y) - 0.1))
-    ax.set_aspect("equal", adjustable="box", anchor="NW")
+    width, height = (side * INCH_PT / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
+    across, _ = grid.shape(len(names), width)
+    scale = float(np.clip((height + 0.5) / grid.height(len(names), width), 0.3, 1.0))
+    side, (wide, high) = grid.side * scale, (one * scale for one in grid.pitch)
+    # Where the axes are narrower than one picture, they are all of it.
+    side *= min(1.0, width / wide)
+    ax.set(xlim=(0, width / side), ylim=(-height / side, 0))
     ax.set_axis_off()
-    inch = 72 / ax.figure.dpi
-    width = ax.bbox.width * inch / (across * (1 + _GAP_X))
-    height = ax.bbox.height * inch / (down * (1 + _GAP_Y))
-    font = float(np.clip(min(width, height) / 13, 3.5, 9))
+    left = (wide - 6 * scale - grid.side * scale) / side
     for at, name in enumerate(names):
-        left, bottom = at % across * (1 + _GAP_X), (down - 1 - at // across) * (1 + _GAP_Y)
-        words = name.replace("_", " ").replace("$", r"\$")
-        words = words if len(words) <= 27 else f"{words[:26]}…"
-        ax.text(left, bottom + 1.04, words, fontsize=font, fontweight="bold", va="bottom")
-        block = Block(ax, left, bottom, font)
+        x, y = at % across * wide / side + left, -(at // across) * high / side - (NAME + 2) * scale / side - 1
+        block = Block(ax, x, y, FONT * scale, side)
+        words = cut(name.replace("_", " "), (wide - 4 * scale) / (FONT * scale), BOLD)
+        block.write(-left + 2 / side, 1 + 3 / side, words, fontweight="bold", va="bottom")
         yield block, table[table["code"].astype(str) == name]
         block.plot([0, 1, 1, 0, 0], [0, 0, 1, 1, 0], c="0.5", lw=0.6, zorder=1)
-    size = float(np.clip(ax.bbox.width / ax.figure.dpi, 6, 9))
-    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    ax.annotate(title, (0, 1), (0, 2.1 * size), fontsize=size + 2, weight="bold", **place)
-    ax.annotate(note, (0, 1), (0, 0.6 * size), fontsize=size, **place)
-
-
-def _grid(n: int) -> tuple[int, int]:
-    across = max(min(ACROSS, n), 1)
-    return across, max(ceil(n / across), 1)

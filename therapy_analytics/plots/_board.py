@@ -1,4 +1,4 @@
-"""A figure measured in points, margins and all: names, numbers and marks stand where they are told."""
+"""A figure measured in points: names, numbers and marks stand where they are told."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from therapy_analytics.plots import MARGINS_IN
+from therapy_analytics.plots import FONT, INCH_PT
 from therapy_analytics.plots._canvas import Canvas
-from therapy_analytics.plots._outlines import BOLD, cut, length
+from therapy_analytics.plots._outlines import cut, length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-EDGE = 5.0
+EDGE = 3.0
 """Points that stay free at the edges of the figure."""
 FAINT = 0.8
 Style = dict[str, Any]
@@ -47,63 +47,72 @@ class Key:
     mark: Style = field(default_factory=dict)
 
 
-def open_board(ax: Axes) -> Board:
-    """Hide the axes, and take them and the margins that a figure of this package has round them for the board."""
-    inch = 72 / ax.figure.dpi
-    page, box = ax.figure.bbox, ax.bbox
-    there = {
-        "left": box.x0 - page.x0,
-        "right": page.x1 - box.x1,
-        "bottom": box.y0 - page.y0,
-        "top": page.y1 - box.y1,
-    }
-    free = {side: max(min(space * inch, 72 * MARGINS_IN[side]) - EDGE, 0) for side, space in there.items()}
-    width, height = box.width * inch, box.height * inch
-    left, bottom = free["left"], free["bottom"]
-    ax.set(xlim=(left, left + width), ylim=(bottom, bottom + height))
+def open_board(ax: Axes, needed: float) -> Board:
+    """Hide the axes and take their area for the board; letters are smaller where it is less high than `needed`."""
+    width, height = (side * INCH_PT / ax.figure.dpi - 2 * EDGE for side in (ax.bbox.width, ax.bbox.height))
+    ax.set(xlim=(-EDGE, width + EDGE), ylim=(-EDGE, height + EDGE))
     ax.set_axis_off()
-    whole = left + width + free["right"]
-    return Board(ax=ax, width=whole, height=bottom + height + free["top"], font=float(np.clip(whole / 95, 3.2, 8.5)))
+    font = FONT * float(np.clip((height + 2 * EDGE + 0.5) / needed, 0.3, 1.0))
+    return Board(ax=ax, width=width, height=height, font=font)
 
 
-def head(board: Board, title: str, notes: Sequence[str], keys: Sequence[Key] = ()) -> float:
-    """Write a title, a line of sentences that many figures share, and what signs mean; return where the rest begins."""
-    font, y = board.font, board.height - 0.75 * (board.font + 2)
-    size = font + 2
-    board.write([(0, y, cut(title, board.width / size, BOLD), "left")], size, BOLD)
-    y -= 1.8 * font
-    wide = sum(length(one) + 0.5 for one in notes) * font
-    size, x = font * min(1.0, board.width / max(wide, 1.0)), 0.0
-    for one in notes:
-        board.write([(x, y, one, "left")], size, alpha=FAINT)
-        x += (length(one) + 0.5) * size
-    return _keys(board, keys, y - 1.65 * font) - 0.6 * font
+def keys_height(keys: Sequence[Key], width: float, font: float = FONT) -> float:
+    """Return how many points `draw_keys` takes at a width of the figure."""
+    return 1.6 * font * (1 + max((line for _, line, _ in _placed(keys, width - 2 * EDGE, font)), default=-1))
 
 
-def _keys(board: Board, keys: Sequence[Key], y: float) -> float:
-    """Draw signs with their words in as many lines as they need; return where the last line ends."""
-    font, x = board.font, 0.0
+def draw_keys(page: Canvas, keys: Sequence[Key], top: float, left: float = 0.0, width: float = 0.0) -> float:
+    """Draw signs with their words from `top` down, in as many lines as they need; return where the last line ends.
+
+    Parameters
+    ----------
+    page : Canvas
+        A board, or another canvas of which `left` and `top` are in its units.
+    keys : sequence of Key
+        The signs.
+    top, left : float
+        The upper left corner.
+    width : float
+        The points that the lines have; of a board its width.
+    """
+    width = width or getattr(page, "width", 0.0)
+    for key, (x, line, words) in zip(keys, _placed(keys, width, page.font), strict=True):
+        place = left + x * page.point, top - 1.6 * page.font * (line + 0.5) * page.row
+        _sign(page, key, *place)
+        page.write([(place[0] + 2.3 * page.font * page.point, place[1], words, "left")])
+    return top - keys_height(keys, width + 2 * EDGE, page.font) * page.row
+
+
+def _placed(keys: Sequence[Key], width: float, font: float) -> list[tuple[float, int, str]]:
+    """Return where each sign begins, in points, on which line, and what is written beside it."""
+    found, x, line = [], 0.0, 0
     for key in keys:
-        wide = (3.9 + length(key.words)) * font
-        if x > 0 and x + wide - 1.6 * font > board.width:
-            x, y = 0.0, y - 1.5 * font
-        _sign(board, key, x, y)
-        board.write([(x + 2.3 * font, y, key.words, "left")])
+        words = cut(key.words, width / font - 2.4)
+        wide = (3.9 + length(words)) * font
+        if x > 0 and x + wide - 1.6 * font > width:
+            x, line = 0.0, line + 1
+        found.append((x, line, words))
         x += wide
-    return y - 0.75 * font if keys else y + 0.9 * font
+    return found
 
 
-def _sign(board: Board, key: Key, x: float, y: float) -> None:
-    wide, high = 1.9 * board.font, 0.32 * board.font
+def _sign(page: Canvas, key: Key, x: float, y: float) -> None:
+    wide, high = 1.9 * page.font * page.point, 0.32 * page.font * page.row
     if key.box:
-        board.boxes([x, y - high, x + wide, y + high], **key.box)
+        page.boxes([x, y - high, x + wide, y + high], **key.box)
     if key.line:
-        board.lines([x, y, x + wide, y], **key.line)
+        page.lines([x, y, x + wide, y], **key.line)
     if key.mark:
-        board.marks([x + wide / 2, y], **({"ms": 0.65 * board.font} | key.mark))
+        page.marks([x + wide / 2, y], **({"ms": 0.65 * page.font} | key.mark))
 
 
-def fitted(name: str, space: float, font: float) -> tuple[str, float]:
-    """Return a name and a size at which it fits into so many points: smaller down to 3/4, then cut."""
-    size = font * min(1.0, max(space / (length(name) * font), 0.75))
-    return cut(name, space / size), size
+def in_lines(name: str, fits: float, most: int = 2) -> list[str]:
+    """Return a name on at most so many lines, each not wider than so many sizes of the font; the rest is cut."""
+    lines = [""]
+    for word in name.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if len(lines) == most or length(longer) <= fits or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return [cut(line, fits) for line in lines]

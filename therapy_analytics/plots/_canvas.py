@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from therapy_analytics.plots._outlines import WORDS, Font, Line, sentences
+from therapy_analytics.plots import FONT, INCH_PT
+from therapy_analytics.plots._outlines import WORDS, Font, Line, Side, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,6 +87,12 @@ class Canvas:
         if len(x):
             self.ax.add_artist(Line2D(x, y, **(usual | style)))
 
+    def text_lines(self, lines: Sequence[str], x: float, y: float, side: Side = "left", **style: Any) -> None:
+        """Write lines beneath each other, the middle of all at `y`."""
+        step = 1.15 * self.font * self.row
+        top = y + step * (len(lines) - 1) / 2
+        self.write([(x, top - step * i, line, side) for i, line in enumerate(lines)], **style)
+
     def _draw(self, lines: Sequence[Floats], *, closed: bool = False, **style: Any) -> None:
         """Draw lines as one path, for a path each takes a thousand times longer."""
         if not lines:
@@ -98,6 +105,43 @@ class Canvas:
         path = Path(np.concatenate(lines), codes)
         path.should_simplify = False
         self.ax.add_artist(PathPatch(path, **{"clip_on": self.clip, **style}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Where data lie on axes: the ends of both of their scales, and the points around them that are for writing."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    left: float = 0.0
+    right: float = 0.0
+    bottom: float = 0.0
+    top: float = 0.0
+
+
+def open_frame(ax: Axes, frame: Frame, needed: float) -> Canvas:
+    """Set the limits of axes so that data fill the frame, and return a canvas in the units of the data.
+
+    Letters, and what is kept free for them, are smaller where the axes are less high than `needed`, in points.
+    """
+    width, height = (side * INCH_PT / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
+    scale = float(np.clip((height + 0.5) / needed, 0.3, 1.0))
+    wide = max(width - scale * (frame.left + frame.right), width / 6)
+    high = max(height - scale * (frame.bottom + frame.top), height / 6)
+    point, row = (frame.x[1] - frame.x[0]) / wide, (frame.y[1] - frame.y[0]) / high
+    left, bottom = frame.x[0] - scale * frame.left * point, frame.y[0] - scale * frame.bottom * row
+    ax.set(xlim=(left, left + width * point), ylim=(bottom, bottom + height * row))
+    ax.set_axis_off()
+    return Canvas(ax=ax, point=point, row=row, font=scale * FONT, clip=False)
+
+
+def draw_axis(
+    page: Canvas, places: Sequence[float], labels: Sequence[str], y: float, ends: tuple[float, float]
+) -> None:
+    """Draw a scale at a height, between two ends, with ticks and their labels beneath."""
+    page.lines([(ends[0], y, ends[1], y), *((x, y, x, y - 2 * page.row) for x in places)], ec="0.4", lw=0.6)
+    level = y - (3 + 0.6 * page.font) * page.row
+    page.write([(x, level, label, "center") for x, label in zip(places, labels, strict=True)])
 
 
 def _defined(rows: ArrayLike, n: int) -> Floats:

@@ -11,6 +11,8 @@ import pandas as pd
 
 from therapy_analytics.measures._intervals import Z95
 from therapy_analytics.plots._board import Key
+from therapy_analytics.plots._colours import ROLES as COLOURS
+from therapy_analytics.plots._colours import SIGNS
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -21,10 +23,8 @@ if TYPE_CHECKING:
     from therapy_analytics.plots._turns import Floats
 
 ROLES = ("therapist", "client", "other")
-# The timeline's colours: blue and orange also differ as greys, and markers tell them apart as well.
-COLOURS = {"therapist": "#0072B2", "client": "#E69F00", "other": "#777777"}
-SIGNS = {"therapist": "o", "client": "s", "other": "D"}
-WEAK = "* found poorly by this package's tagger"
+"""Whose codes stand beneath each other, in this order."""
+WEAK = "* The package's own tagger finds this code poorly"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -84,7 +84,7 @@ def role_keys(found: Iterable[Behaviour], words: str) -> list[Key]:
     there = {one.role for one in found}
     return [
         Key(
-            words=f"{role_name(role)}{words}",
+            words=f"{role_name(role).capitalize()}{words}",
             line={"ec": COLOURS[role], "lw": 1.3},
             mark={"marker": SIGNS[role], "color": COLOURS[role]},
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots import PLOTS, Plot
+from therapy_analytics.plots import PLOTS, Plot, each_table_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMATS = ("png", "svg", "pdf")
+WIDTHS_MM = (80, 300)
+"""The narrowest and the widest figure."""
 
 
 def session_figures() -> list[Plot]:
@@ -52,8 +54,27 @@ def check_formats(formats: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
+def check_width(width_mm: float | None) -> None:
+    """Refuse a width in millimetres at which no figure can be read, or which no page has.
+
+    Raises
+    ------
+    BadOptionError
+        The width is not between 80 and 300 mm.
+    """
+    low, high = WIDTHS_MM
+    if width_mm is not None and not low <= width_mm <= high:
+        option, problem = "--figure-width", f"{width_mm:g} mm is no width of a figure"
+        raise BadOptionError(option, problem, f"From {low} to {high} mm; a journal's column has 85, two have 174")
+
+
 def write_figures(
-    plots: Iterable[Plot], tables: Mapping[str, DataFrame], folder: Path | str, *, formats: Iterable[str] = ("png",)
+    plots: Iterable[Plot],
+    tables: Mapping[str, DataFrame],
+    folder: Path | str,
+    *,
+    formats: Iterable[str] = ("png",),
+    width_mm: float | None = None,
 ) -> list[Path]:
     """Write figures.
 
@@ -68,6 +89,8 @@ def write_figures(
         Where they go; it must be there.
     formats : iterable of str
         Some of `FORMATS`.
+    width_mm : float, optional
+        Their width in print; by default what each is best at.
 
     Returns
     -------
@@ -84,9 +107,10 @@ def write_figures(
     asked = check_formats(formats)
     wanted = [one for one in plots if asked and one.takes in tables and set(one.needs) <= set(tables[one.takes])]
     found: list[Path] = []
-    with package_style():
+    with package_style(), each_table_once():
         for one in wanted:
             table = tables[one.takes]
-            figure = draw(one, table, figsize=one.size(table))
-            found += write(figure, [Path(folder) / f"{one.__name__}.{kind}" for kind in asked])
+            figure = draw(one, table, width_mm=width_mm)
+            paths = [Path(folder) / f"{one.__name__}.{kind}" for kind in asked]
+            found += write(figure, paths, one.caption(table))
     return found

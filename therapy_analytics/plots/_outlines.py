@@ -22,6 +22,8 @@ ADVANCE = 0.602
 """Width of a letter of the monospaced font, in sizes of the font."""
 CAPITAL = 0.73
 """Height of digits and capitals, in sizes of the font."""
+MINUS = "\N{MINUS SIGN}"
+"""As long as a plus, which a hyphen is not."""
 SHIFTS = {"left": 0.0, "center": 0.5, "right": 1.0}
 
 Side = Literal["left", "center", "right"]

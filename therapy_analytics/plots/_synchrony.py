@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from math import floor, isnan, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from therapy_analytics.plots import remembered
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -26,6 +28,15 @@ BEYOND = 1.96
 SMALL = 0.001
 SLOPE = "_slope"
 """The ending of a measure that is the change of another one over the session: figures show its course instead."""
+CORE = {
+    "lsm_turn_mean": "Style matching, adjacent turns (LSM)",
+    "rlsm": "Reciprocal style matching (rLSM)",
+    "semantic_similarity": "Semantic similarity of adjacent turns",
+    "lexical_alignment": "Lexical alignment of adjacent turns",
+    "coordination": "Linguistic coordination",
+    "lsm": "Style matching, whole session (LSM)",
+}
+"""The measures that are best known in the literature, with the names that they have there."""
 MARKS = {"therapist": "o", "client": "s", "both": "D"}
 
 
@@ -70,12 +81,33 @@ class MeasureShown:
     whole: dict[str, Floats]
     windows: dict[str, Windows]
 
-    @property
-    def label(self) -> str:
-        """Return the name in words."""
-        return self.name.replace("_", " ")
+
+def full_names(names: Iterable[str]) -> dict[str, str]:
+    """Return what measures are called in words, each differently.
+
+    >>> full_names(["rlsm", "recurrence_rate", "my_own"])["my_own"]
+    'my own'
+    """
+    names = list(names)
+    others = {} if set(names) <= set(CORE) else _meanings()
+    found = {name: CORE.get(name) or others.get(name, "").split(";")[0].split(":")[0] for name in names}
+    shown = list(found.values())
+    return {
+        name: words if words and shown.count(words) == 1 else name.replace("_", " ") for name, words in found.items()
+    }
 
 
+@functools.cache
+def _meanings() -> dict[str, str]:
+    """Return what the measures of synchrony are, as the codebook says."""
+    from therapy_analytics.measures import MEASURES  # noqa: PLC0415  # reads all measures
+
+    named = [kind.columns for kind in MEASURES if kind.family == "synchrony" and not callable(kind.columns)]
+    columns = [one for some in named for one in some]
+    return {one.measure: one.meaning for one in columns if one.statistic == "value" and one.direction == "both"}
+
+
+@remembered
 def measures(rows: pd.DataFrame) -> list[MeasureShown]:
     """Return the measures that have a value in one session's table, in its order; not their slopes."""
     values = np.column_stack([numbers(rows, name) for name in STATISTICS])

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._board import FAINT, fitted, head, open_board
+from therapy_analytics.plots import FONT, axes_or_new, plot, remembered, say_instead
+from therapy_analytics.plots._board import EDGE, FAINT, draw_keys, keys_height, open_board
 from therapy_analytics.plots._codes import (
-    COLOURS,
     ROLES,
-    SIGNS,
     WEAK,
     behaviours,
     rates,
@@ -21,7 +19,9 @@ from therapy_analytics.plots._codes import (
     role_name,
     sessions_of,
 )
-from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, length
+from therapy_analytics.plots._colours import ROLES as COLOURS
+from therapy_analytics.plots._colours import SIGNS
+from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,17 +36,77 @@ if TYPE_CHECKING:
 THIRDS = ("third_1", "third_2", "third_3")
 MOST = 40
 """So many behaviours are drawn: the first of the codebooks."""
-TALL, HEADING = 7.5, 1.9
-"""Least height of a picture, and height of the line above each role's pictures, in sizes of the font."""
-SMALL = 0.86
-"""Size of counts and of the scale, in sizes of the font."""
-LONG = 18.0
-"""Longer names, in sizes of the font, are cut."""
-_NAME, _COUNT = 1.5, 1.4
-"""Height of the name above a picture and of the counts below, in sizes of the font."""
+TALL, HEADING = 50.0, 14.0
+"""Height of a picture, and of the line above each role's pictures, in points."""
+WIDE, NARROW, PAGE = 100.0, 66.0, 640.0
+"""Points that a picture needs across for whole names, and for names that are cut; and what a page holds."""
+_NAME, _COUNT, _MARGIN = 10.5, 10.5, 21.0
+"""Points for the name above a picture, the counts below it, and the scale left of a row."""
 
 
-@plot(needs=("session_id", "code", "part", "n", "n_turns"), takes="profile", run=2)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _ThirdsShown:
+    """What is drawn: the rows of thirds, the behaviours that occur, and their rates."""
+
+    rows: DataFrame
+    found: list[Behaviour]
+    values: Rates
+
+    @property
+    def sections(self) -> dict[str, NDArray[np.int64]]:
+        """Return the places of each role's behaviours."""
+        every = {role: np.array([i for i, one in enumerate(self.found) if one.role == role]) for role in ROLES}
+        return {role: own for role, own in every.items() if len(own)}
+
+    def across(self, width: float) -> int:
+        """Return how many pictures stand beside one another at a width in points."""
+        longest = max(len(text) for text in _counts(self.values).ravel())
+        least = 3 * (longest * ADVANCE + 0.7) * FONT
+        sizes = [len(own) for own in self.sections.values()]
+        wide, narrow = (int(np.clip((width - _MARGIN) / max(one, least), 1, max(sizes))) for one in (WIDE, NARROW))
+        return wide if sum(ceil(size / wide) for size in sizes) * TALL <= PAGE else narrow
+
+
+@remembered
+def _shown(table: DataFrame) -> _ThirdsShown | None:
+    rows = table[table["part"].astype(str).isin(THIRDS)]
+    occurring = rows.loc[rows["n"] > 0, "code"].astype(str).unique()
+    if not len(occurring):
+        return None
+    found = list(behaviours(occurring).values())[:MOST]
+    return _ThirdsShown(rows=rows, found=found, values=rates(rows, [one.code for one in found], THIRDS))
+
+
+def _height(table: DataFrame, width: float) -> float:
+    shown = _shown(table)
+    if shown is None:
+        return 60.0
+    across, keys = shown.across(width - 2 * EDGE), role_keys(shown.found, KEY)
+    rows = [ceil(len(own) / across) for own in shown.sections.values()]
+    return 2 * EDGE + keys_height(keys, width) + len(rows) * HEADING + sum(rows) * TALL
+
+
+def _caption(table: DataFrame) -> str:
+    shown = _shown(table)
+    if shown is None:
+        return ""
+    whose, over = sessions_of(shown.rows)
+    about = (
+        f"Rates by thirds of the session, {whose}. Each panel, from left to right: first, middle and last third, with "
+        f"95% intervals over {over}; below, turns with the code / turns of the role. Where intervals overlap much, a "
+        "rise or a fall may be noise."
+    )
+    parts = [about]
+    parts += [f"{WEAK}."] if any(one.weak for one in shown.found) else []
+    left_out = shown.rows["code"].nunique() - len(shown.found)
+    parts += [f"{left_out} more codes never occur."] if left_out > 0 and len(shown.found) < MOST else []
+    return " ".join(parts)
+
+
+KEY = ": rate, 95% interval"
+
+
+@plot(needs=("session_id", "code", "part", "n", "n_turns"), takes="profile", run=2, height=_height, caption=_caption)
 def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw the rate of each behaviour that occurs in the first, the middle and the last third of the session.
 
@@ -68,78 +128,48 @@ def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     random. With many behaviours some seem to move in every session. At most 40 are drawn.
     """
     ax = axes_or_new(ax)
-    rows = table[table["part"].astype(str).isin(THIRDS)]
-    occurring = rows.loc[rows["n"] > 0, "code"].astype(str).unique()
-    if not len(occurring):
+    shown = _shown(table)
+    if shown is None:
         return say_instead(ax, "no behaviour in any third: the table holds none that occurs")
-    found = list(behaviours(occurring).values())[:MOST]
-    values = rates(rows, [one.code for one in found], THIRDS)
-    board = open_board(ax)
-    top = _head(board, rows, found)
-    _sections(board, found, values, top)
+    board = open_board(ax, _height(table, ax.bbox.width * 72 / ax.figure.dpi))
+    top = draw_keys(board, role_keys(shown.found, KEY), board.height)
+    grid = _grid(board, shown)
+    for role, own in shown.sections.items():
+        name = role_name(role) if role == "other" else f"{role} codes"
+        board.write([(0.0, top - 0.6 * grid.heading, name[:1].upper() + name[1:], "left")], font=BOLD)
+        top -= grid.heading
+        _pictures(board, grid, [shown.found[i] for i in own], shown.values, own, top)
+        top -= ceil(len(own) / grid.across) * grid.height
     board.close()
     return ax
 
 
-def _head(board: Board, rows: DataFrame, found: list[Behaviour]) -> float:
-    whose, over = sessions_of(rows)
-    notes = [
-        "Each picture, from left to right: first, middle and last third; below, turns with the code / the role's turns."
-    ]
-    notes += ["Where intervals overlap much, it may be noise."]
-    notes += [WEAK + "."] if any(one.weak for one in found) else []
-    left_out = rows["code"].nunique() - len(found)
-    notes += [f"{left_out} more never occur."] if left_out > 0 and len(found) < MOST else []
-    return head(
-        board, f"By thirds of the session: {whose}", notes, role_keys(found, f": rate, 95% interval over {over}")
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Grid:
-    """Sizes in points: of a picture, of text and of names; pictures in a row; the end of the scale; the margin."""
+    """Sizes in points: of a picture, of text and headings; pictures in a row; the end of the scale; the margin."""
 
     across: int
     width: float
     height: float
+    heading: float
     font: float
-    name: float
     most: float
     margin: float
 
 
-def _sections(board: Board, found: list[Behaviour], values: Rates, top: float) -> None:
-    """Draw each role's pictures beneath each other's."""
-    sections = {role: np.array([i for i, one in enumerate(found) if one.role == role]) for role in ROLES}
-    sections = {role: own for role, own in sections.items() if len(own)}
-    grid = _grid(board, found, values, top)
-    for role, own in sections.items():
-        name = role_name(role) if role == "other" else f"what the {role} does"
-        board.write([(0.0, top - 1.0 * grid.font, name, "left")], grid.font)
-        top -= HEADING * grid.font
-        _pictures(board, grid, [found[i] for i in own], values, own, top)
-        top -= ceil(len(own) / grid.across) * grid.height
-
-
-def _grid(board: Board, found: list[Behaviour], values: Rates, top: float) -> _Grid:
-    """Return the grid in which the text is about as large as can be, and the pictures high."""
-    sizes = [sum(one.role == role for one in found) for role in ROLES if any(one.role == role for one in found)]
-    longest, name = max(len(text) for text in _counts(values).ravel()), max(length(one.name) for one in found)
-    wide = max(3 * (longest * ADVANCE * SMALL + 0.5) + 0.6, 0.8 * min(name, LONG) + 0.7)
-    margin = 2.6
-    fonts = {}
-    for across in range(1, max(sizes) + 1):
-        rows = sum(ceil(size / across) for size in sizes)
-        space = board.width / (across * wide + margin), top / (rows * TALL + HEADING * len(sizes))
-        fonts[rows, across] = min(*space, board.font)
-    # A little smaller text for taller pictures.
-    rows, across = min(shape for shape, size in fonts.items() if size >= 0.9 * max(fonts.values()))
-    font = fonts[rows, across]
-    height = min((top - HEADING * font * len(sizes)) / rows, 110.0)
-    most = float(np.clip(np.ceil(np.nanmax(values.high) * 5 - 1e-9) / 5, 0.2, 1))
-    width = min((board.width - margin * font) / across, 170.0)
-    size = min(fitted(one.name, width - 0.6 * font, font)[1] for one in found)
-    return _Grid(across=across, width=width, height=height, font=font, name=size, most=most, margin=margin * font)
+def _grid(board: Board, shown: _ThirdsShown) -> _Grid:
+    scale = board.font / FONT
+    across = shown.across(board.width)
+    margin = _MARGIN * scale
+    return _Grid(
+        across=across,
+        width=min((board.width - margin) / across, 120.0),
+        height=TALL * scale,
+        heading=HEADING * scale,
+        font=board.font,
+        most=float(np.clip(np.ceil(np.nanmax(shown.values.high) * 5 - 1e-9) / 5, 0.2, 1)),
+        margin=margin,
+    )
 
 
 def _counts(values: Rates) -> NDArray[np.str_]:
@@ -153,8 +183,9 @@ def _pictures(
     """Draw a role's pictures: counts at the foot, the scale above them, the name at the head."""
     font, place = grid.font, np.arange(len(own))
     left = grid.margin + (place % grid.across) * grid.width
-    bottom = top - (place // grid.across + 1) * grid.height + _COUNT * font
-    high = grid.height - (_NAME + _COUNT + 0.8) * font
+    scale = font / FONT
+    bottom = top - (place // grid.across + 1) * grid.height + (_COUNT + 3) * scale
+    high = grid.height - (_NAME + _COUNT + 6) * scale
     inner = grid.width - 0.6 * font
     x = left[:, None] + inner * (np.arange(3) + 0.5) / 3
     _frames(board, grid, np.column_stack([left, bottom, left + inner, bottom + high]))
@@ -163,18 +194,16 @@ def _pictures(
     )
     role = own[0].role
     colour = COLOURS[role]
-    board.lines(np.stack([x, low, x, top_end], axis=-1), ec=colour, lw=0.16 * font, zorder=2, gid=f"interval {role}")
+    board.lines(np.stack([x, low, x, top_end], axis=-1), ec=colour, lw=1.1, zorder=2, gid=f"interval {role}")
     steps = np.stack([x[:, :-1], rate[:, :-1], x[:, 1:], rate[:, 1:]], axis=-1)
-    board.lines(steps, ec=colour, lw=0.09 * font, alpha=0.8, zorder=1.5, gid=f"slope {role}")
-    board.marks(
-        np.stack([x, rate], axis=-1), marker=SIGNS[role], color=colour, ms=0.55 * font, zorder=3, gid=f"rate {role}"
-    )
-    names = [fitted(one.name, inner, font) for one in own]
+    board.lines(steps, ec=colour, lw=0.7, alpha=0.8, zorder=1.5, gid=f"slope {role}")
+    board.marks(np.stack([x, rate], axis=-1), marker=SIGNS[role], color=colour, ms=3.8, zorder=3, gid=f"rate {role}")
+    names = [cut(one.name, inner / font) for one in own]
     heads = zip(left.tolist(), (bottom + high + 0.85 * font).tolist(), names, strict=True)
-    board.write([(x0, y, name, "left") for x0, y, (name, _) in heads], grid.name)
+    board.write([(x0, y, name, "left") for x0, y, name in heads], font)
     feet = np.repeat(bottom - 0.75 * font, 3).tolist()
     cells = zip(x.ravel().tolist(), feet, _counts(values)[at].ravel().tolist(), strict=True)
-    board.write([(x0, y, text, "center") for x0, y, text in cells], SMALL * font, NUMBERS, alpha=FAINT)
+    board.write([(x0, y, text, "center") for x0, y, text in cells], font, NUMBERS, alpha=FAINT)
 
 
 def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
@@ -183,10 +212,10 @@ def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
     board.boxes(boxes, fc="0.5", alpha=0.08, zorder=0.3, gid="frames")
     for share in (0.0, 0.5, 1.0):
         y = bottom + share * (top - bottom)
-        board.lines(np.column_stack([left, y, right, y]), ec="0.5", alpha=0.5, lw=0.07 * grid.font, zorder=0.5)
+        board.lines(np.column_stack([left, y, right, y]), ec="0.5", alpha=0.5, lw=0.5, zorder=0.5)
         first = slice(None, None, grid.across)
         text = f"{100 * share * grid.most:.0f}%"
         ends: list[Line] = [
             (x - 0.3 * grid.font, at, text, "right") for x, at in zip(left[first], y[first], strict=True)
         ]
-        board.write(ends, SMALL * grid.font, alpha=FAINT)
+        board.write(ends, grid.font, alpha=FAINT)

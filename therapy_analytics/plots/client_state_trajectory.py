@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._outlines import SLANTED
-from therapy_analytics.plots._page import (
-    StripRow,
-    Strips,
-    close_page,
-    open_page,
-    write_head,
-    write_rows,
-    write_sections,
-)
+from therapy_analytics.plots._colours import NEGATIVE, POSITIVE
+from therapy_analytics.plots._page import StripRow, Strips, open_page, page_height
 from therapy_analytics.plots._turns import numbers, place_turns
 
 if TYPE_CHECKING:
@@ -26,11 +18,9 @@ if TYPE_CHECKING:
 
     from therapy_analytics.plots._turns import Bools, Floats
 
-# Okabe and Ito's; up and down tell them apart in grey.
-CHANGE, SUSTAIN = "#009E73", "#D55E00"
 HIGH = 4.0
-"""Rows of text from probability 0 to 1."""
-TURNING, NOTE, TOP, FLOOR = HIGH + 1.1, HIGH + 2.3, HIGH + 3.0, -HIGH - 0.6
+"""Rows from probability 0 to 1."""
+TURNING, TOP, FLOOR = HIGH + 1.1, HIGH + 1.7, -HIGH - 0.4
 DOTTED = 100
 """Up to so many turns have a dot each on the line."""
 COLUMNS = ("session_id", "turn", "role", "n_words", "state_change", "state_sustain", "state_balance")
@@ -48,7 +38,27 @@ class _State:
     points: Floats
 
 
-@plot(needs=(*COLUMNS, _POINTS), takes="wide_turns", session=3, single=True)
+def _height(turns: DataFrame, _: float) -> float:
+    return page_height(TOP, FLOOR) if _state(turns).there.any() else 60.0
+
+
+def _caption(turns: DataFrame) -> str:
+    return (
+        f"Session {turns['session_id'].iloc[0]}: how probable it is that a turn of the client is change talk (bars up, "
+        "green) or sustain talk (bars down, vermilion), as estimated when the turn was said. Line: change talk minus "
+        "sustain talk, estimated from the whole session. Triangles and dashed lines: turning points. All are a model's "
+        "estimates, not facts."
+    )
+
+
+@plot(
+    needs=(*COLUMNS, _POINTS),
+    takes="wide_turns",
+    session=3,
+    single=True,
+    height=_height,
+    caption=_caption,
+)
 def client_state(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw how surely each turn of the client's is change or sustain talk, and where the talk turns.
 
@@ -82,15 +92,11 @@ def client_state(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     state = _state(turns)
     if not state.there.any():
         return say_instead(ax, "no client state: no turn of the client was coded for change and sustain talk")
-    page = open_page(ax, place_turns(turns), top=TOP, floor=FLOOR)
+    page = open_page(ax, place_turns(turns), _rows(state), top=TOP, floor=FLOOR)
     _bars(page, state)
     _line(page, state)
     _turning(page, state)
-    _sides(page, state)
-    colours = {"for change (up)": CHANGE, "against change (down)": SUSTAIN}
-    about = "Is the client for change? A model's estimate, not a fact."
-    write_head(page, str(turns["session_id"].iloc[0]), about, colours, alpha=0.75)
-    close_page(page, [row.level for row in _scale(state)])
+    page.close()
     return ax
 
 
@@ -109,8 +115,8 @@ def _state(turns: DataFrame) -> _State:
 def _bars(page: Strips, state: _State) -> None:
     """Draw a bar up and a bar down for each turn, as wide as the turn is long."""
     start = page.spans.start[state.there]
-    end = np.maximum(page.spans.end[state.there], start + 0.5 * page.point)
-    for kind, height, colour in (("change", state.change, CHANGE), ("sustain", -state.sustain, SUSTAIN)):
+    end = np.maximum(page.spans.end[state.there], start + 0.3 * page.point)
+    for kind, height, colour in (("change", state.change, POSITIVE), ("sustain", -state.sustain, NEGATIVE)):
         bars = np.column_stack([start, np.zeros(len(start)), end, HIGH * height])
         page.boxes(bars, fc=colour, alpha=0.75, gid=f"bars {kind}")
 
@@ -119,7 +125,7 @@ def _line(page: Strips, state: _State) -> None:
     """Draw the balance, seen from the whole session."""
     x = page.spans.middle[state.there]
     marker = "o" if len(x) <= DOTTED else ""
-    style = {"marker": marker, "ms": 0.3 * page.font, "mew": 1, "lw": 0.16 * page.font, "solid_capstyle": "butt"}
+    style = {"marker": marker, "ms": 1.8, "mew": 0, "lw": 0.9, "solid_capstyle": "butt"}
     page.marks(np.column_stack([x, HIGH * state.balance]), ls="-", gid="balance", **style)
 
 
@@ -129,25 +135,19 @@ def _turning(page: Strips, state: _State) -> None:
     for kind, sign, marker in (("change", 1, "^"), ("sustain", -1, "v")):
         own = x[state.points == sign]
         places = np.column_stack([own, np.full(len(own), TURNING)])
-        page.marks(places, marker=marker, ms=0.75 * page.font, gid=f"turning to {kind}")
+        page.marks(places, marker=marker, ms=4.5, gid=f"turning to {kind}")
     own = x[state.points != 0]
     ends = np.column_stack([own, np.full(len(own), -HIGH), own, np.full(len(own), TURNING)])
-    page.lines(ends, alpha=0.5, lw=0.08 * page.font, ls=(0, (4, 3)))
+    page.lines(ends, alpha=0.5, lw=0.6, ls=(0, (4, 3)))
 
 
-def _scale(state: _State) -> list[StripRow]:
-    """Return the rows of the scale of probabilities, with means and the number of turns."""
-    beside = {0.5: f"mean {state.change.mean():.2f}", -0.5: f"mean {state.sustain.mean():.2f}"}
-    beside[0] = f"{len(state.change):,} client turns"
-    return [StripRow(level * HIGH, f"{abs(level):g}", beside.get(level, "")) for level in (1, 0.5, 0, -0.5, -1)]
-
-
-def _sides(page: Strips, state: _State) -> None:
-    """Write beside the rows what they are."""
+def _rows(state: _State) -> list[StripRow]:
+    """Return what stands beside the scale of probabilities, with means and numbers of turns."""
     up, down = (int((state.points == sign).sum()) for sign in (1, -1))
-    write_rows(page, [*_scale(state), StripRow(TURNING, "turning points", f"{up} up, {down} down")])
-    write_sections(page, {0.5 * HIGH: "probability:\nfor change", -0.5 * HIGH: "probability:\nagainst it"})
-    note = (
-        "bars: as it stood when it was said; line: up less down, seen from the whole session; triangles: where it turns"
-    )
-    page.write([(page.left, NOTE, note, "left")], page.font - 0.5, SLANTED, alpha=0.75)
+    beside = {0.5: f"mean {state.change.mean():.2f}", -0.5: f"mean {state.sustain.mean():.2f}"}
+    beside[0] = f"{len(state.change):,} turns"
+    rows = [StripRow(level * HIGH, f"{abs(level):g}", beside.get(level, "")) for level in (1, 0.5, 0, -0.5, -1)]
+    rows += [
+        StripRow(side * 0.75 * HIGH, name, line=False) for side, name in ((1, "Change talk"), (-1, "Sustain talk"))
+    ]
+    return [*rows, StripRow(TURNING, "Turning points", f"{up} up, {down} down")]

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._outlines import SLANTED
-from therapy_analytics.plots._page import (
-    StripRow,
-    Strips,
-    close_page,
-    open_page,
-    write_head,
-    write_rows,
-    write_sections,
-)
+from therapy_analytics.plots._codes import known_codes
+from therapy_analytics.plots._colours import NEGATIVE, POSITIVE, ROLES
+from therapy_analytics.plots._outlines import MINUS
+from therapy_analytics.plots._page import StripRow, Strips, open_page, page_height, sentence
 from therapy_analytics.plots._turns import numbers, place_turns
 
 if TYPE_CHECKING:
@@ -26,15 +20,47 @@ if TYPE_CHECKING:
     from therapy_analytics.behaviours.lanes import Lane
     from therapy_analytics.plots._turns import Bools, Floats
 
-# Okabe and Ito's palette; blue and orange also differ as greys. Other colours are the text's or half
-# transparent, so that a notebook may be dark.
-COLOURS = {"therapist": "#0072B2", "client": "#E69F00", "other": "#999999"}
-POSITIVE, NEGATIVE = "#009E73", "#D55E00"
 BAND = {"therapist": (0.05, 1.4), "client": (-1.4, -0.05), "other": (-0.35, 0.35)}
-TOP, LSM_HEIGHT, WINDOW = 1.6, 3.4, 7
+TOP, MATCHING, WINDOW = 1.6, 3.4, 7
+"""The highest level, the height of style matching, both in rows, and the turns of its running median."""
 
 
-@plot(needs=("session_id", "turn", "role", "n_words"), takes="wide_turns", session=1, single=True)
+def _height(turns: DataFrame, _: float) -> float:
+    if turns.empty:
+        return 60.0
+    return page_height(TOP, _levels(_lanes(turns), matching="lsm_turn" in turns)[-1])
+
+
+def _caption(turns: DataFrame) -> str:
+    name, words = turns["session_id"].iloc[0], int(np.nansum(numbers(turns, "n_words")))
+    shown = _lanes(turns)
+    parts = [
+        f"Session {name}: {len(turns):,} turns, {words:,} words.",
+        "Bars: who speaks, and how long each turn is (therapist above, client below"
+        + ("; grey: others)." if _of_role(turns, "other").any() else ")."),
+    ]
+    if shown:
+        parts.append(
+            "Marks: turns that have the code; n of m: turns of that role with the code, of all that were coded."
+        )
+    if any(lane.down for lane in shown):
+        parts.append("Feelings: positive above the line (green), negative below it (vermilion).")
+    if "lsm_turn" in turns:
+        parts.append(
+            f"Style matching (LSM): dots, a turn with the turn before it; line, running median of {WINDOW} turns. It "
+            "is not a quality score and grows with the length of turns."
+        )
+    return " ".join(parts)
+
+
+@plot(
+    needs=("session_id", "turn", "role", "n_words"),
+    takes="wide_turns",
+    session=1,
+    single=True,
+    height=_height,
+    caption=_caption,
+)
 def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw one session: who speaks how long, which codes fall where, and style matching.
 
@@ -60,59 +86,65 @@ def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     -----
     A mark is one turn that has the code, whatever its length; ``n of m`` counts the turns of
     that role for which the code is given. Style matching is no quality score: it grows with
-    the length of turns.
+    the length of turns. The caption says so: ``timeline.caption(turns)``.
     """
-    from therapy_analytics.behaviours.lanes import lanes  # noqa: PLC0415  # reads the codebooks
-
     ax = axes_or_new(ax)
     if turns.empty:
         return say_instead(ax, "no turns: the table holds no row for this session")
     turns = turns.sort_values("turn", kind="stable")
-    shown = lanes(map(str, turns.columns))
-    levels = _levels(shown)
-    floor = (levels or [-1.1])[-1] - 0.6
-    page = open_page(ax, place_turns(turns), top=TOP, floor=floor - (LSM_HEIGHT + 1.6) * ("lsm_turn" in turns))
-    rows = _speaking(page, turns)
-    rows += [_lane(page, turns, lane, level) for lane, level in zip(shown, levels, strict=True)]
-    sections = {0.0: "who speaks"}
-    for role in dict.fromkeys(lane.role for lane in shown):
-        own = [level for level, lane in zip(levels, shown, strict=True) if lane.role == role]
-        sections[float(np.mean(own))] = f"{role}\ncodes"
-    if "lsm_turn" in turns:
-        foot = floor - LSM_HEIGHT - 1.3
-        rows += _matching(page, numbers(turns, "lsm_turn"), foot)
-        sections[foot + LSM_HEIGHT / 2] = "style matching\n(LSM)"
-    write_rows(page, rows)
-    write_sections(page, sections)
-    _head(page, turns, feelings=any(lane.down for lane in shown))
-    close_page(page, [row.level for row in rows if row.name])
+    shown, matching = _lanes(turns), "lsm_turn" in turns
+    *levels, floor = _levels(shown, matching=matching)
+    rows = _speakers(turns)
+    for lane, level, before in zip(shown, levels, ["", *(one.role for one in shown)], strict=False):
+        heading = [StripRow(level + 1.05, f"{sentence(lane.role)} codes", heading=True)]
+        rows += heading * (lane.role != before) + [_row(turns, lane, level)]
+    lsm = numbers(turns, "lsm_turn")
+    rows += _matching_rows(lsm, floor + 0.3) if matching else []
+    page = open_page(ax, place_turns(turns), rows, top=TOP, floor=floor)
+    _speaking(page, turns)
+    for lane, level in zip(shown, levels, strict=True):
+        _lane(page, turns, lane, level)
+    if matching:
+        _matching(page, lsm, floor + 0.3)
+    page.close()
     return ax
 
 
-def _levels(shown: list[Lane]) -> list[float]:
-    """Return the middle of each lane, from the top down, with a gap above each role's first."""
-    levels, level, role = list[float](), -1.1, ""
+def _lanes(turns: DataFrame) -> list[Lane]:
+    from therapy_analytics.behaviours.lanes import lanes  # noqa: PLC0415  # reads the codebooks
+
+    return lanes(map(str, turns.columns))
+
+
+def _levels(shown: list[Lane], *, matching: bool) -> list[float]:
+    """Return the middle of each lane, from the top down, with a heading above each role's first; then the floor."""
+    levels, level, role = list[float](), -1.2, ""
     for lane in shown:
-        level -= 1 + 0.5 * (lane.role != role)
+        level -= 1 + 1.2 * (lane.role != role)
         levels.append(level)
         role = lane.role
-    return levels
+    return [*levels, level - 0.6 - (MATCHING + 1.8) * matching]
 
 
-def _speaking(page: Strips, turns: DataFrame) -> list[StripRow]:
-    """Draw the turns as bars, the therapist's above the client's, and return who spoke how much."""
+def _speakers(turns: DataFrame) -> list[StripRow]:
+    """Return who speaks how much."""
+    words, rows = np.nan_to_num(numbers(turns, "n_words")), []
+    for role in ("therapist", "client"):
+        own = words[_of_role(turns, role)].sum()
+        share = f"{own / words.sum():.0%} of words" if words.any() else "no words"
+        rows.append(StripRow(sum(BAND[role]) / 2, sentence(role), share))
+    return rows
+
+
+def _speaking(page: Strips, turns: DataFrame) -> None:
+    """Draw the turns as bars, the therapist's above the client's."""
     # A turn of a single word in an hour would else be thinner than any pixel.
     start = page.spans.start
-    end = np.maximum(page.spans.end, start + 0.5 * page.point)
-    words, rows = np.nan_to_num(numbers(turns, "n_words")), []
+    end = np.maximum(page.spans.end, start + 0.3 * page.point)
     for role, (low, high) in BAND.items():
         own = _of_role(turns, role)
         bars = np.column_stack([start[own], np.full(own.sum(), low), end[own], np.full(own.sum(), high)])
-        page.boxes(bars, fc=COLOURS[role], gid=f"turns {role}")
-        if role != "other":
-            share = f"{words[own].sum() / words.sum():.0%} of words" if words.any() else "no words"
-            rows.append(StripRow((low + high) / 2, role, share))
-    return rows
+        page.boxes(bars, fc=ROLES[role], gid=f"turns {role}")
 
 
 def _of_role(turns: DataFrame, role: str) -> Bools:
@@ -120,17 +152,26 @@ def _of_role(turns: DataFrame, role: str) -> Bools:
     return found
 
 
-def _lane(page: Strips, turns: DataFrame, lane: Lane, level: float) -> StripRow:
-    """Draw the marks of a lane, and return what it is called and how many it has."""
+def _row(turns: DataFrame, lane: Lane, level: float) -> StripRow:
+    """Return what a lane is called, and how many turns it marks."""
     own = _of_role(turns, lane.role)
     (up, known), (down, also_known) = (_coded(turns, columns) for columns in (lane.up, lane.down))
     total = f"of {((known | also_known) & own).sum()}"
+    count = f"+{(up & own).sum()} {MINUS}{(down & own).sum()}" if lane.down else f"{(up & own).sum()}"
+    codes = [*lane.up, *lane.down]
+    name = known_codes()[codes[0]].label if len(codes) == 1 else sentence(lane.name).replace("+/-", f"+/{MINUS}")
+    return StripRow(level, name, f"{count} {total}")
+
+
+def _lane(page: Strips, turns: DataFrame, lane: Lane, level: float) -> None:
+    """Draw the marks of a lane."""
+    own = _of_role(turns, lane.role)
+    up, down = (_coded(turns, columns)[0] & own for columns in (lane.up, lane.down))
     if lane.down:
-        _ticks(page, up & own, (level, level + 0.42), POSITIVE)
-        _ticks(page, down & own, (level - 0.42, level), NEGATIVE)
-        return StripRow(level, lane.name, f"+{(up & own).sum()} -{(down & own).sum()} {total}")
-    _ticks(page, up & own, (level - 0.34, level + 0.34), COLOURS[lane.role])
-    return StripRow(level, lane.name, f"{(up & own).sum()} {total}")
+        _ticks(page, up, (level, level + 0.42), POSITIVE)
+        _ticks(page, down, (level - 0.42, level), NEGATIVE)
+    else:
+        _ticks(page, up, (level - 0.34, level + 0.34), ROLES[lane.role])
 
 
 def _coded(turns: DataFrame, columns: tuple[str, ...]) -> tuple[Bools, Bools]:
@@ -146,31 +187,24 @@ def _ticks(page: Strips, which: Bools, reach: tuple[float, float], colour: str) 
     page.lines(np.column_stack([x, low, x, high]), ec=colour, lw=page.mark, gid=f"codes {colour}")
 
 
-def _matching(page: Strips, lsm: Floats, foot: float) -> list[StripRow]:
-    """Draw style matching turn by turn with its running median; return its scale, median and number of turns."""
+def _matching(page: Strips, lsm: Floats, foot: float) -> None:
+    """Draw style matching turn by turn, with its running median."""
     defined = ~np.isnan(lsm)
-    x, y = page.spans.middle[defined], foot + LSM_HEIGHT * lsm[defined]
-    size = 0.24 * page.font + page.mark / 2
-    page.marks(np.column_stack([x, y]), marker="o", ms=size, mew=1, mfc="0.55", mec="none", alpha=0.6, gid="lsm turns")
-    line = f"no line for fewer than {WINDOW}"
+    x, y = page.spans.middle[defined], foot + MATCHING * lsm[defined]
+    size = 1.2 + page.mark / 2
+    page.marks(np.column_stack([x, y]), marker="o", ms=size, mew=0, mfc="0.55", alpha=0.7, gid="lsm turns")
     if len(y) >= WINDOW:
         running = np.median(np.lib.stride_tricks.sliding_window_view(y, WINDOW), axis=1)
         inner = x[WINDOW // 2 : -(WINDOW // 2)]
-        page.marks(np.column_stack([inner, running]), ls="-", lw=0.16 * page.font, gid="lsm running")
-        line = f"line: running median of {WINDOW}"
-    note = f"dots: a turn with the one before it; {line}. Not a quality score."
-    page.write([(page.left, foot + LSM_HEIGHT + 0.55, note, "left")], page.font - 0.5, SLANTED, alpha=0.75)
-    scale = [StripRow(foot, "0"), StripRow(foot + LSM_HEIGHT / 2, "0.5"), StripRow(foot + LSM_HEIGHT, "1")]
+        page.marks(np.column_stack([inner, running]), ls="-", lw=1.0, gid="lsm running")
+
+
+def _matching_rows(lsm: Floats, foot: float) -> list[StripRow]:
+    """Return the heading, scale, median and number of turns of style matching."""
+    defined = ~np.isnan(lsm)
     counts = [f"median {np.median(lsm[defined]):.2f}"] if defined.any() else []
     counts += [f"{defined.sum()} of {len(lsm)} turns"]
-    places = foot + LSM_HEIGHT / 2 + 0.9 * (np.arange(len(counts))[::-1] - (len(counts) - 1) / 2)
-    return scale + [StripRow(place, "", count) for place, count in zip(places.tolist(), counts, strict=True)]
-
-
-def _head(page: Strips, turns: DataFrame, *, feelings: bool) -> None:
-    """Write the session's name and size, and what the colours mean."""
-    text = f"{len(turns):,} turns, {int(np.nansum(numbers(turns, 'n_words'))):,} words"
-    shown = {role: colour for role, colour in COLOURS.items() if role != "other" or _of_role(turns, role).any()}
-    if feelings:
-        shown |= {"positive feeling (up)": POSITIVE, "negative feeling (down)": NEGATIVE}
-    write_head(page, str(turns["session_id"].iloc[0]), text, shown)
+    places = foot + MATCHING / 2 + 1.0 * (np.arange(len(counts))[::-1] - (len(counts) - 1) / 2)
+    rows = [StripRow(foot + MATCHING + 1.0, "Style matching (LSM)", heading=True)]
+    rows += [StripRow(foot + share * MATCHING, f"{share:g}") for share in (0, 0.5, 1)]
+    return rows + [StripRow(place, "", count) for place, count in zip(places.tolist(), counts, strict=True)]

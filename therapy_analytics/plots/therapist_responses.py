@@ -10,10 +10,10 @@ from matplotlib.collections import QuadMesh
 
 from therapy_analytics.measures.process._responses import COUNTS, pooled_responses
 from therapy_analytics.measures.process.responses import ANSWERS, EVENTS
-from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
+from therapy_analytics.plots import FONT, INCH_PT, axes_or_new, plot, remembered, say_instead
+from therapy_analytics.plots._board import EDGE, FAINT, Key, draw_keys, in_lines, keys_height, open_board
 from therapy_analytics.plots._codes import WEAK, Behaviour, behaviours
-from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, length
+from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, cut, length
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _ROWS, _COLUMNS = ([code for act in acts.values() for code in act.codes] for act
 """The codes that are drawn: those of which `therapy_analytics.measures.process.responses` has measures."""
 ANY = Behaviour((-1, 0), "any", "Any client turn", "client")
 DARK = 0.66
+ROW, LONGEST = 13.5, 14.0
+"""Height of a row, in points, and length of the names of columns at most, in sizes of the font."""
 """From this share on, the cell is so dark that its writing is white."""
 
 
@@ -61,7 +63,71 @@ class _ResponseCells:
     below: Bools
 
 
-@plot(needs=("client_code", "therapist_code", *COUNTS), takes="responses", run=3)
+@remembered
+def _shown(table: DataFrame) -> _ResponseCells:
+    table = table[table["client_code"].isin(_ROWS) & table["therapist_code"].isin(_COLUMNS)]
+    several = "session_id" in table and table["session_id"].nunique() > 1
+    return _cells(pooled_responses(table) if several else table)
+
+
+def _height(table: DataFrame, width: float) -> float:
+    cells = _shown(table)
+    if not cells.any_n.any():
+        return 60.0
+    return 2 * EDGE + keys_height(_keys(cells), width) + _heads(cells, width - 2 * EDGE)[2] + _rows_height(cells) + 4
+
+
+def _heads(cells: _ResponseCells, width: float) -> tuple[bool, list[list[str]], float]:
+    """Return whether names of columns are written upwards, the lines of each, and their height in points.
+
+    Names stand upright where their longest words fit over the cells.
+    """
+    names = [one.name for one in cells.therapist]
+    fits = (_edges_of(cells, width, FONT)[1] - 3) / FONT
+    if max(length(word) for name in names for word in name.split()) > fits:
+        return True, [[cut(name, LONGEST)] for name in names], min(max(map(length, names)), LONGEST) * FONT + 6
+    lines = [in_lines(name, fits, 3) for name in names]
+    return False, lines, max(map(len, lines)) * 1.15 * FONT + 6
+
+
+def _edges_of(cells: _ResponseCells, width: float, font: float) -> tuple[float, float, float, float]:
+    """Return left end and width of the columns, and where names and counts of the rows end, in points."""
+    counts = (len(f"{max(cells.n.max(), cells.any_n.max()):,.0f}") * ADVANCE + 1.0) * font
+    # Cells need at least space for a share.
+    space = width - counts - 0.4 * font - 2.1 * font * len(cells.therapist)
+    names = min(max(length(one.name) for one in (*cells.client, ANY)) * font, max(space, 0.2 * width))
+    left = names + counts + 0.4 * font
+    return left, min((width - left) / len(cells.therapist), 62.0), names, names + counts
+
+
+def _rows_height(cells: _ResponseCells) -> float:
+    return ROW * (len(cells.client) + 1.3)
+
+
+def _caption(table: DataFrame) -> str:
+    cells = _shown(table)
+    if not cells.any_n.any():
+        return ""
+    names: list[str] = table["session_id"].astype(str).unique().tolist() if "session_id" in table else []
+    n = len(names) or int(np.nan_to_num(numbers(table, "n_sessions")).max(initial=0))
+    whose = f"{n:,} session{'s' * (n != 1)}, pooled" if n else "all sessions"
+    whose = names[0] if len(names) == 1 else whose
+    about = (
+        f"What the therapist does next, {whose}. Rows: what the client did, with the number of these turns that are "
+        "answered; columns: what the therapist's next turn did. In each cell, the per cent of answers that have the "
+        "column's code, or answers with it / client turns, where there is space."
+    )
+    parts = [about]
+    if (cells.above | cells.below).any():
+        parts.append(
+            "Triangles: more (up) or less (down) often than after other client turns (95% interval of the difference); "
+            "by chance alone 1 cell in 20 would be marked."
+        )
+    parts += [f"{WEAK}."] if any(one.weak for one in (*cells.client, *cells.therapist)) else []
+    return " ".join(parts)
+
+
+@plot(needs=("client_code", "therapist_code", *COUNTS), takes="responses", run=3, height=_height, caption=_caption)
 def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw how the therapist answers feelings, sustain talk, untested claims, ruptures, danger and corrections.
 
@@ -84,13 +150,11 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     several codes stands in several columns. The table has rows for all other codes, too.
     """
     ax = axes_or_new(ax)
-    table = table[table["client_code"].isin(_ROWS) & table["therapist_code"].isin(_COLUMNS)]
-    several = "session_id" in table and table["session_id"].nunique() > 1
-    cells = _cells(pooled_responses(table) if several else table)
+    cells = _shown(table)
     if not cells.any_n.any():
         return say_instead(ax, "no answers: the table holds no client turn that the therapist answers")
-    board = open_board(ax)
-    _draw(board, cells, _head(board, table, cells))
+    board = open_board(ax, _height(table, ax.bbox.width * INCH_PT / ax.figure.dpi))
+    _draw(board, cells, draw_keys(board, _keys(cells), board.height) - 4)
     board.close()
     return ax
 
@@ -126,26 +190,15 @@ def _cells(table: DataFrame) -> _ResponseCells:
     )
 
 
-def _head(board: Board, table: DataFrame, cells: _ResponseCells) -> float:
-    names: list[str] = table["session_id"].astype(str).unique().tolist() if "session_id" in table else []
-    n = len(names) or int(np.nan_to_num(numbers(table, "n_sessions")).max(initial=0))
-    whose = f"{n:,} session{'s' * (n != 1)}, pooled" if n else "all sessions"
-    whose = names[0] if len(names) == 1 else whose
-    notes = ["In each cell: answers with the column's code / client turns with the row's code that are answered."]
-    notes += ["By chance alone 1 cell in 20 would be marked."] if (cells.above | cells.below).any() else []
-    notes += [WEAK + "."] if any(one.weak for one in (*cells.client, *cells.therapist)) else []
-    return head(board, f"What the therapist does next: {whose}", notes, _keys(cells))
-
-
 def _keys(cells: _ResponseCells) -> list[Key]:
     edge = {"ec": "0.6", "lw": 0.6}
     shares = [(share, f"{share:.0%}{' of the answers' * (share == 1)}") for share in (0.0, 0.5, 1.0)]
     keys = [Key(words=words, box={"fc": tuple(_colours(np.array(share))), **edge}) for share, words in shares]
     if (cells.n < FEW).any():
-        words = f"fewer than {FEW} client turns: neither shaded nor marked"
+        words = f"fewer than {FEW} client turns"
         keys.append(Key(words=words, box={"fc": "none", "hatch": "////", **edge}))
     if cells.above.any():
-        words = "more often than after other client turns (95% interval of the difference)"
+        words = "more often than after other turns"
         keys.append(Key(words=words, mark={"marker": "^"}))
     return [*keys, Key(words="less often", mark={"marker": "v"})] if cells.below.any() else keys
 
@@ -170,28 +223,23 @@ class _ResponseLayout:
 
 def _layout(board: Board, cells: _ResponseCells, top: float) -> _ResponseLayout:
     """Return a layout in which names and counts fit."""
-    n_rows = len(cells.client) + 1.3
-    tall = max(length(one.name) for one in cells.therapist) + 1
-    font = min(board.font, top / (tall + 1.5 * n_rows))
-    foot = top - tall * font
-    counts = (len(f"{max(cells.n.max(), cells.any_n.max()):,.0f}") * ADVANCE + 1.2) * font
-    names = min(max(length(one.name) for one in (*cells.client, ANY)) * font, 0.3 * board.width)
-    left = names + counts + 0.6 * font
-    width = min((board.width - left) / len(cells.therapist), 60.0)
+    font = board.font
+    scale = font / FONT
+    left, width, names, counts = _edges_of(cells, board.width, font)
     x: Floats = left + width * np.arange(len(cells.therapist) + 1.0)
-    return _ResponseLayout(
-        x=x, names_end=names, counts_end=names + counts, height=min(foot / n_rows, 30.0), font=font, foot=foot
-    )
+    height = _heads(cells, board.width)[2] * scale
+    return _ResponseLayout(x=x, names_end=names, counts_end=counts, height=ROW * scale, font=font, foot=top - height)
 
 
 def _draw(board: Board, cells: _ResponseCells, top: float) -> None:
     """Draw the names of the columns, the row of all client turns, and the rows of the client's codes."""
     layout = _layout(board, cells, top)
     font, foot, middles = layout.font, layout.foot, (layout.x[:-1] + layout.x[1:]) / 2
-    heads: list[Line] = [
-        (x, foot + 0.4 * font, one.name, "left") for x, one in zip(middles.tolist(), cells.therapist, strict=True)
-    ]
-    board.write(heads, font, turned=True)
+    turned, names, _ = _heads(cells, board.width)
+    for x, lines in zip(middles.tolist(), names, strict=True):
+        step = 1.15 * font
+        heads: list[Line] = [(x, foot + 0.7 * font + step * i, line, "center") for i, line in enumerate(lines[::-1])]
+        board.write([(x, foot + 0.4 * font, lines[0], "left")] if turned else heads, turned=turned)
     if cells.any_n.any():
         _rows(board, layout, [ANY], cells.any_n[None], cells.any_both[None], foot)
         foot -= 1.3 * layout.height
@@ -199,10 +247,10 @@ def _draw(board: Board, cells: _ResponseCells, top: float) -> None:
     middle = foot - layout.height * (np.arange(len(cells.client)) + 0.5)
     for which, sign in ((cells.above, "^"), (cells.below, "v")):
         i, j = np.nonzero(which)
-        places = np.column_stack([layout.x[j + 1] - 0.5 * font, middle[i] + 0.5 * layout.height - 0.45 * font])
+        places = np.column_stack([layout.x[j + 1] - 2.2, middle[i] + 0.5 * layout.height - 2.2])
         dark = _share(cells.both, cells.n)[i, j] > DARK
         for own, colour in ((dark, "w"), (~dark, "k")):
-            board.marks(places[own], marker=sign, ms=0.5 * font, color=colour, zorder=4, gid=f"marks {sign}")
+            board.marks(places[own], marker=sign, ms=2.8, color=colour, zorder=4, gid=f"marks {sign}")
 
 
 def _share(both: Floats, n: Floats) -> Floats:
@@ -224,9 +272,8 @@ def _rows(board: Board, layout: _ResponseLayout, own: list[Behaviour], n: Floats
     _hatch(board, layout, y, few)
     _edges(board, layout, y)
     middles = ((y[:-1] + y[1:]) / 2).tolist()
-    names = [fitted(one.name, layout.names_end, font) for one in own]
-    for (name, size), level in zip(names, middles, strict=True):
-        board.write([(layout.names_end, level, name, "right")], size)
+    for one, level in zip(own, middles, strict=True):
+        board.write([(layout.names_end, level, cut(one.name, layout.names_end / font), "right")], font)
     counts = [f"{most:,.0f}" for most in n.max(axis=1)]
     lines: list[Line] = [(layout.counts_end, level, text, "right") for level, text in zip(middles, counts, strict=True)]
     board.write(lines, font, NUMBERS, alpha=FAINT)
@@ -234,13 +281,15 @@ def _rows(board: Board, layout: _ResponseLayout, own: list[Behaviour], n: Floats
 
 
 def _write(board: Board, layout: _ResponseLayout, middles: list[float], n: Floats, both: Floats) -> None:
-    """Write the counts of each cell."""
-    text = [f"{k:,.0f}/{total:,.0f}" for k, total in zip(both.ravel(), n.ravel(), strict=True)]
-    width = float(layout.x[1] - layout.x[0])
-    size = min(0.85 * layout.font, 0.9 * width / (max(len(one) for one in text) * ADVANCE))
+    """Write the counts of each cell; where there is no space for them, the per cent of the row."""
+    shares = np.divide(both, n, out=np.full(n.shape, np.nan), where=n > 0).ravel()
+    counts = [f"{k:,.0f}/{total:,.0f}" for k, total in zip(both.ravel(), n.ravel(), strict=True)]
+    width, size = float(layout.x[1] - layout.x[0]), layout.font
+    fits = max(len(one) for one in counts) * ADVANCE * size <= width - 2
+    text = counts if fits else ["" if np.isnan(one) else f"{100 * one:.0f}" for one in shares]
     share = np.nan_to_num(_share(both, n)).ravel()
     middle = ((layout.x[:-1] + layout.x[1:]) / 2).tolist()
-    places = [(x, y - 0.12 * layout.height) for y in middles for x in middle]
+    places = [(x, y - 0.06 * layout.height) for y in middles for x in middle]
     for colour, own in (("w", share > DARK), ("k", share <= DARK)):
         lines: list[Line] = [(*places[i], text[i], "center") for i in np.flatnonzero(own).tolist()]
         board.write(lines, size, NUMBERS, fc=colour, zorder=3)
@@ -260,4 +309,4 @@ def _edges(board: Board, layout: _ResponseLayout, y: Floats) -> None:
     x, same = layout.x, np.ones_like
     down = np.column_stack([x, same(x) * y[0], x, same(x) * y[-1]])
     across = np.column_stack([same(y) * x[0], y, same(y) * x[-1], y])
-    board.lines(np.concatenate([down, across]), ec="0.6", lw=0.07 * layout.font, zorder=2)
+    board.lines(np.concatenate([down, across]), ec="0.6", lw=0.5, zorder=2)

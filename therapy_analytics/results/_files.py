@@ -91,6 +91,8 @@ class Record:
         The sessions, in order.
     figures : tuple of str
         The formats of the session's figures.
+    figure_width : float or None
+        Their width in millimetres, if one was asked for.
     about : mapping of str to str
         The session's cells of ``sessions.csv`` that are no measures.
     rows : mapping of str to str
@@ -106,6 +108,7 @@ class Record:
     key: str
     ids: tuple[str, ...]
     figures: tuple[str, ...] = ()
+    figure_width: float | None = None
     about: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, str] = field(default_factory=dict)
     counted: Mapping[str, int] = field(default_factory=dict)

@@ -128,15 +128,15 @@ def write_session(texts: Mapping[str, str], folder: Path, record: Record, *, tag
     with _put_in_place(folder) as part:
         for name, text in texts.items():
             private.write(part / name, text)
-        _draw(part, record.figures, tagger)
+        _draw(part, record, tagger)
         hashes = {path.name: hash_of_file(path) for path in sorted(part.iterdir())}
         replace(record, files=hashes).write(part / DONE)
 
 
-def write_figures_again(folder: Path, record: Record, figures: Sequence[str], *, tagger: str) -> None:
-    """Draw the figures of a session that is done in other formats, from the tables in its folder."""
+def write_figures_again(folder: Path, record: Record, *, tagger: str) -> None:
+    """Draw the figures of a session that is done as `record` now says, from the tables in its folder."""
     texts = {path.name: path.read_bytes().decode() for path in sorted(folder.glob("*.csv"))}
-    write_session(texts, folder, replace(record, figures=tuple(figures)), tagger=tagger)
+    write_session(texts, folder, record, tagger=tagger)
 
 
 def session_is_whole(folder: Path, record: Record) -> bool:
@@ -144,9 +144,9 @@ def session_is_whole(folder: Path, record: Record) -> bool:
     return {path.name for path in folder.iterdir()} - {DONE} == set(record.files) and record.is_whole(folder)
 
 
-def _draw(folder: Path, figures: Sequence[str], tagger: str) -> None:
+def _draw(folder: Path, record: Record, tagger: str) -> None:
     """Draw the figures of a session, if any are asked for, from the numbers in its files."""
-    if figures:
+    if record.figures:
         from therapy_analytics.plots._figures import session_figures, write_figures  # noqa: PLC0415 (matplotlib)
 
         turns, likely, measured = (pd.read_csv(folder / CSV_FILES[name]) for name in _OF_TURNS)
@@ -158,7 +158,7 @@ def _draw(folder: Path, figures: Sequence[str], tagger: str) -> None:
             "responses": pd.read_csv(folder / CSV_FILES["responses"]),
         }
         tables["profile"].attrs["tagger"] = tagger
-        write_figures(session_figures(), tables, folder, formats=figures)
+        write_figures(session_figures(), tables, folder, formats=record.figures, width_mm=record.figure_width)
 
 
 _OF_TURNS = ("turns", "probabilities", "turn_measures")
@@ -191,7 +191,13 @@ def _put_in_place(folder: Path) -> Iterator[Path]:
 
 
 def write_run_figures(
-    folders: Path, out: Path, sessions: Collection[str], *, figures: Sequence[str], tagger: str
+    folders: Path,
+    out: Path,
+    sessions: Collection[str],
+    *,
+    figures: Sequence[str],
+    width_mm: float | None = None,
+    tagger: str,
 ) -> None:
     """Draw the figures of a whole run into `out`, from the tables in `folders`, which has a folder for each session."""
     from therapy_analytics.plots._figures import run_figures, write_figures  # noqa: PLC0415 (matplotlib is slow)
@@ -206,7 +212,7 @@ def write_run_figures(
     part = unique_part(folders / "figures")
     part.mkdir(mode=private.FOLDER)
     try:
-        for figure in write_figures(run_figures(), tables, part, formats=figures):
+        for figure in write_figures(run_figures(), tables, part, formats=figures, width_mm=width_mm):
             figure.replace(out / figure.name)
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -127,7 +127,10 @@ def _kept(work: Work, ids: list[str], done: Outcome) -> dict[str, set[str]]:
 
 def _draw(work: Work, ids: list[str], writing: Writing) -> None:
     if work.folders is not None and work.figures:
-        results.write_run_figures(work.folders, work.out, ids, figures=work.figures, tagger=work.settings.tagger.kind)
+        results.write_run_figures(
+            work.folders, work.out, ids,
+            figures=work.figures, width_mm=work.figure_width, tagger=work.settings.tagger.kind,
+        )  # fmt: skip
     if writing.page:
         from therapy_analytics.report import report  # noqa: PLC0415 (it loads what compares sessions)
 

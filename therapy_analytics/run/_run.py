@@ -16,7 +16,7 @@ from therapy_analytics.errors import BadOptionError, NothingToReadError, Unreada
 from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.outputs import written_to
-from therapy_analytics.plots._figures import check_formats
+from therapy_analytics.plots._figures import check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._addresses import placed
 from therapy_analytics.readers._fragments import find_fragments
@@ -141,6 +141,7 @@ def _nothing(found: Survey) -> NothingToReadError:
 def _check(settings: Settings, writing: Writing) -> None:
     refuse_taken_names(settings)
     check_formats(writing.formats)
+    check_width(writing.figure_width)
     if writing.form not in get_args(Form):
         raise BadOptionError("--output-format", f"there is no format named {writing.form!r}", "Known: csv, parquet")
     if writing.explain:
@@ -195,6 +196,7 @@ def _work(
         form=writing.form,
         key=results.hash_of_all([asked, program(), pool]),
         figures=writing.formats,
+        figure_width=writing.figure_width,
         explain=writing.explain,
         about=tuple(name for name in found.about if name not in measures),
         gold=tuple(sorted(found.gold)),

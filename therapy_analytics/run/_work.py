@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,8 @@ class Work:
         A hash of everything that the files of all sessions depend on.
     figures : tuple of str
         The formats of figures.
+    figure_width : float or None
+        Their width in millimetres.
     explain : bool
         Whether the evidence for codes is written.
     about : tuple of str
@@ -61,6 +63,7 @@ class Work:
     form: Form
     key: str
     figures: tuple[str, ...] = ()
+    figure_width: float | None = None
     explain: bool = False
     about: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
@@ -148,8 +151,9 @@ def _has_folder(session: str, key: str, work: Work) -> bool:
     found = results.read_record(folder / results.DONE)
     if found is None or found.key != key or not results.session_is_whole(folder, found):
         return False
-    if found.figures != work.figures:
-        results.write_figures_again(folder, found, work.figures, tagger=work.settings.tagger.kind)
+    asked = replace(found, figures=work.figures, figure_width=work.figure_width)
+    if found != asked:
+        results.write_figures_again(folder, asked, tagger=work.settings.tagger.kind)
     return True
 
 
@@ -192,6 +196,7 @@ def _write_folders(found: _BatchTables, folders: Path, keys: Mapping[str, str], 
             key=keys[session.id],
             ids=(session.id,),
             figures=work.figures,
+            figure_width=work.figure_width,
             about={name: text for name, text in tables.about(session).items() if name not in set(core)},
             rows=rows[at],
             counted=found.counted if at == 0 else {},

@@ -38,6 +38,9 @@ class Writing:
     figures : tuple of str or None
         The formats of figures: png, svg, pdf; () for no figures. None is png for ``csv`` and none for ``parquet``,
         where figures bring a folder for each session (``folders/``) with them.
+    figure_width : float or None
+        The width of figures in millimetres: 85 for one column of a journal, 174 for two. None is what each figure is
+        best at.
     report : bool or None
         Whether ``report.html`` is written, with the words of the sessions if the settings ask for quotes. None is yes
         for ``csv``; it is not available with ``parquet``.
@@ -66,6 +69,7 @@ class Writing:
 
     form: Form = "csv"
     figures: tuple[str, ...] | None = None
+    figure_width: float | None = None
     report: bool | None = None
     explain: bool = False
     processes: int = 1
