@@ -108,7 +108,7 @@ def plot(  # noqa: PLR0913  # what is said of a plot is said where it is defined
     def register(draw: Callable[..., Axes]) -> Plot:
         def rows_of(table: Any) -> DataFrame:
             held_in = getattr(table, takes, None) if takes else None
-            rows: Any = table if hasattr(table, "columns") else held_in
+            rows: DataFrame | None = table if hasattr(table, "columns") else held_in
             if rows is None:
                 problem = f"the plot {name!r} does not draw an object of type {type(table).__name__}"
                 held = f", or what has it as .{takes}" if takes else ""
