@@ -106,7 +106,9 @@ def _chosen(kinds: Sequence[Sequence[Reason]]) -> list[int]:
 
 def _left_out(left: Mapping[str, int]) -> list[str]:
     more = [f"{n} more with {name}" for name, n in left.items() if n]
-    return [f"Not listed: {listed(more, len(more))}. Sort the table, or choose its columns, to find them."] if more else []
+    return (
+        [f"Not listed: {listed(more, len(more))}. Sort the table, or choose its columns, to find them."] if more else []
+    )
 
 
 def _not_looked_for(sessions: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -25,17 +25,14 @@ ADJUSTED = (
     "twenty shows a finding about them. No other measure is tested. The tagger's own errors are not in the intervals. "
     "To be unlike others, or unlike skilled people, is neither better nor worse."
 )
-_REFERENCES = (
-    "The references are demonstrations by people, mostly of motivational interviewing, and language models with "
-    "volunteers or simulated clients: to be unlike them is not to be worse."
-)
 LIMITS = (
-    "Codes are a machine's predictions: each has its probability, and some are wrong. Read the turns before you judge.",
-    "Intervals hold what few turns leave open (sampling), not the machine's own errors.",
-    _REFERENCES,
+    "Codes are predictions of a model, each with its probability, and some are wrong. Read the turns before you judge.",
+    "Intervals cover sampling error (few turns, few clients), not the tagger's own errors.",
+    "The references are demonstrations by people, mostly of motivational interviewing, and chats of language models.",
+    "To be unlike the references is not to be worse.",
     "That no danger was found is no sign of safety: the tagger misses some, and the fast tagger looks for none.",
     "Synchrony has no agreed direction: more is not better. It grows with turn length: see its null distribution.",
-    "What good the sessions did the client, this page does not show.",
+    "Nothing here shows whether the sessions helped the client.",
 )
 
 

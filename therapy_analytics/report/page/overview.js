@@ -94,7 +94,8 @@ const TURNS_AT_FIRST = 3;
 function renderLookFirst(overview) {
   const { rows, notes } = overview.look_first;
   const section = el("section", { "aria-labelledby": "look-first" }, part("look-first"));
-  if (rows.length) section.append(el("p", { class: "quiet small" }, "Not tested: places to begin reading."), el("ul", { class: "look" }, ...rows.map((row) => lookItem(overview, row))));
+  section.append(el("p", { class: "quiet small" }, "Not tested: places to begin reading. Some danger is missed: no mark is no sign of safety."));
+  if (rows.length) section.append(el("ul", { class: "look" }, ...rows.map((row) => lookItem(overview, row))));
   else section.append(el("p", {}, "None: no turns to review were found, and no session lies clearly apart from its counselor’s others."));
   section.append(disclosure("How these are chosen", ...notes.map((text) => el("p", {}, text))));
   return section;

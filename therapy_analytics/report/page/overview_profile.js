@@ -57,8 +57,12 @@ function profileChosen() {
 function drawProfile() {
   const { measures, place } = profileView;
   const { name, values } = profileChosen();
-  const families = groupBy(measures, ({ measure }) => measure.family);
-  place.replaceChildren(el("p", { class: "on-paper" }, `Profile of ${name}.`), ...[...families].flatMap(([family, list]) => profileFamily(family, list, values)));
+  const rows = (list) => [...groupBy(list, ({ measure }) => measure.family)].flatMap(([family, members]) => profileFamily(family, members, values));
+  const checked = measures.filter(({ measure }) => measure.evidence !== "untested");
+  const others = measures.filter(({ measure }) => measure.evidence === "untested");
+  const fold = others.length ? disclosure(`${counted(others.length, "behaviour")} whose codes were not checked on real sessions`, ...rows(others)) : null;
+  if (fold) fold.open = place.querySelector("details")?.open ?? false;
+  place.replaceChildren(el("p", { class: "on-paper" }, `Profile of ${name}.`), ...rows(checked), ...(fold ? [fold] : []));
 }
 
 function profileFamily(family, list, values) {

@@ -236,7 +236,7 @@ function renderGroups(overview) {
   const names = overview.about.filter((a) => overview.groups[a.name]?.length);
   const section = el("section", { "aria-labelledby": "groups" }, part("groups"));
   if (!names.length) {
-    section.append(el("p", {}, "The sessions are in no groups: there is no counselor, source or other column that tells at least two kinds apart."));
+    section.append(el("p", {}, "The sessions are in no groups: no counselor, source or other column divides them."));
     return section;
   }
   const place = el("div");
@@ -245,9 +245,9 @@ function renderGroups(overview) {
   chooser.addEventListener("change", () => { draw(); announce(`Groups by ${chooser.selectedOptions[0].textContent}.`); });
   sessionsView.onColumns = draw;
   draw();
-  section.append(el("p", {}, "Means of each group, what is independent (such as a client) counted once, with their 95% intervals, for the columns chosen above."),
+  section.append(el("p", {}, "The mean of each group with its 95% interval, each client counted once where clients are named, for the columns chosen above."),
     el("div", { class: "controls" }, field("Group by", chooser)), place,
-    el("p", { class: "quiet small" }, "Fewer than three sessions give no interval. Groups differ in whom they talk to and about what, not only in the counselor; ", el("code", {}, "tanalyze compare"), " tests differences."));
+    el("p", { class: "quiet small" }, "Fewer than three clients or sessions give no interval. Groups also differ in their clients and in what these bring; ", el("code", {}, "tanalyze compare"), " tests differences."));
   return section;
 }
 
