@@ -73,9 +73,9 @@ function findingItem(overview, finding) {
 
 function findingLink(overview, { session, under }) {
   const one = session === null ? null : overview.sessions[session];
-  if (one?.view) return el("a", { href: sessionHref(one.id) }, `Open ${one.id}`);
+  if (one?.view) return el("a", { href: sessionHref(one.id), "aria-label": `Open ${one.id}` }, "Open");
   const key = one ? `session ${session}` : `group ${under[0]} ${under[1]}`;
-  return el("a", { href: "#profile", onclick: () => chooseProfile(key) }, `Profile of ${one?.id ?? under[1]}`);
+  return el("a", { href: "#profile", "aria-label": `Profile of ${one?.id ?? under[1]}`, onclick: () => chooseProfile(key) }, "Profile");
 }
 
 function findingDetails(overview, found) {
