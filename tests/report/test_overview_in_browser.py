@@ -145,7 +145,7 @@ def test_five_findings_stand_under_their_counselors_and_the_rest_is_folded(
     shown = [text for text in section.locator(".findings > li").all_inner_texts() if text]
     assert len(shown) == 5
     assert [one for one in section.locator("h3").all_inner_texts() if one] == ["Ruth", "Priya"]
-    assert " ".join(shown[0].split()) == "Reflects in 0% of turns [1, 9]; p = .010. Profile"
+    assert " ".join(shown[0].split()) == "Reflects in 0% of turns [1, 9]; p = .010 Profile"
     section.locator("summary").click()
     assert "2 more findings" in section.inner_text()
     assert "detail 6" in section.inner_text()

@@ -204,4 +204,4 @@ def _apart(one: Shown, value: Floats, others: Floats) -> str:
     rate, low, high = (float(cell) for cell in value[:3])
     mean = float(np.nanmean(others))
     share = f"{per_cent(rate)} of turns{brackets(low, high)}"
-    return f"{one.does} in {share}, in the counselor's other sessions {per_cent(mean)}"
+    return f"{one.does} in {share}, other sessions {per_cent(mean)}"

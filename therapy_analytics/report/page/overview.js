@@ -68,7 +68,7 @@ function findingGroups(overview, found) {
 
 function findingItem(overview, finding) {
   const measure = overview.measures.find((m) => m.name === finding.measure);
-  return el("li", {}, finding.line.replace(/p ([=<]) /, "p\u00a0$1\u00a0"), ". ", el("span", { class: "links" }, findingLink(overview, finding), measure ? meaningButton(measure) : null));
+  return el("li", {}, finding.line.replace(/p ([=<]) /, "p\u00a0$1\u00a0"), " ", el("span", { class: "links" }, findingLink(overview, finding), measure ? meaningButton(measure) : null));
 }
 
 function findingLink(overview, { session, under }) {
