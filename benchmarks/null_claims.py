@@ -13,9 +13,10 @@ minutes, and then some forty minutes of one processor core.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,10 +40,8 @@ from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
 from therapy_analytics.language import builtin_lexicons
 from therapy_analytics.measures._base import all_columns, count_name
-from therapy_analytics.report._between import of_groups
-from therapy_analytics.report._codebook import chosen
-from therapy_analytics.report._findings import Finding, of_sessions, tested
-from therapy_analytics.report._overview import about_columns, profiles_of
+from therapy_analytics.report._data import standing_out
+from therapy_analytics.report._overview import profiles_of
 
 CORPORA = {"annomi": "mi_quality", "hlqc": "quality"}
 POOLS = {"both": ("annomi", "hlqc"), "annomi": ("annomi",), "hlqc": ("hlqc",)}
@@ -80,6 +79,11 @@ class Claims:
     def of_counselors(self) -> frozenset[str]:
         """Return what is claimed of counselors, by either."""
         return self.rest | self.people | self.compared | self.reference
+
+    @property
+    def page(self) -> frozenset[str]:
+        """Return of what the page has a finding of any sort: empty where its list of findings is."""
+        return self.rest | self.people | self.sessions
 
 
 def main() -> None:
@@ -121,7 +125,7 @@ def bare(frame: pd.DataFrame) -> pd.DataFrame:
 def null_rows(pool: pd.DataFrame, runs: int) -> Iterator[Sequence[str]]:
     """Yield for each design the share of runs with claims of each sort about shuffled counselors."""
     sorts = ("page: beside the others", "page: beside skilled people", "compare", "compare --against reference")
-    yield ["counselors x sessions", *sorts, "any of these", "page: single sessions"]
+    yield ["counselors x sessions", *sorts, "any of these", "page: single sessions", "page: any finding"]
     every = []
     for k, n in DESIGNS:
         if k * n <= len(pool):
@@ -139,7 +143,7 @@ def _null(pool: pd.DataFrame, design: tuple[int, int], seed: int) -> Claims:
 
 
 def _shares(found: Sequence[Claims]) -> list[str]:
-    names = ("rest", "people", "compared", "reference", "of_counselors", "sessions")
+    names = ("rest", "people", "compared", "reference", "of_counselors", "sessions", "page")
     return [f"{np.mean([bool(getattr(one, name)) for one in found]):.1%}" for name in names]
 
 
@@ -195,13 +199,13 @@ def _read(drawn: pd.DataFrame) -> Results:
 def claims(drawn: pd.DataFrame) -> Claims:
     """Return what the page and the command claim of a table of sessions, by the functions that both call."""
     read = _read(drawn)
-    shown, profiles = chosen(read), profiles_of(read)
-    held, about = tested(shown, read, profiles), about_columns(read)
-    if held is None or profiles is None:
+    profiles = profiles_of(read)
+    if profiles is None:
         msg = "there are no reference profiles"
         raise RuntimeError(msg)
-    between = of_groups(shown, read, about, profiles)[0]
-    people = [one for one in between if "than skilled people" in one.text]
+    found = standing_out(read)["findings"]
+    between = [one for one in found if one["session"] is None]
+    people = [one for one in between if "than skilled people" in one["detail"]]
     data = grouped(read, choose(read, None), by="counselor", cluster=None)
     compared = comparison_table(data, contrasts(data, None))
     references = profiles_for("accurate")[0]
@@ -209,14 +213,14 @@ def claims(drawn: pd.DataFrame) -> Claims:
     return Claims(
         rest=_measures(one for one in between if one not in people),
         people=_measures(people),
-        sessions=_measures(of_sessions(held, read, profiles)),
+        sessions=_measures(one for one in found if one["session"] is not None),
         compared=frozenset(compared.loc[compared["finding"] == DIFFERS, "measure"]),
         reference=frozenset(reference.loc[reference["finding"] == DIFFERS, "measure"]),
     )
 
 
-def _measures(found: Iterable[Finding]) -> frozenset[str]:
-    return frozenset(one.measure for one in found)
+def _measures(found: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset(str(one["measure"]) for one in found)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import csv
 import io
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pypdf
 import pytest
 from report import _browser
 
@@ -84,6 +86,11 @@ def head(page: Any, column: str) -> Any:
     return page.locator(f"section[aria-labelledby=sessions] th[data-key='{column}']")
 
 
+def filters(page: Any) -> None:
+    """Open the fold of the filters."""
+    page.click("summary:text-is('Filter')")
+
+
 def written(file: Path, overview: dict[str, Any], sessions: list[dict[str, Any]]) -> Path:
     file.write_bytes(assemble("Counseling sessions", overview, sessions))
     return file
@@ -92,7 +99,8 @@ def written(file: Path, overview: dict[str, Any], sessions: list[dict[str, Any]]
 def without(overview: dict[str, Any]) -> dict[str, Any]:
     """One session without anything to hold it against, and some of its values not defined."""
     bare = copy.deepcopy(overview)
-    bare |= {"references": [], "groups": {}, "about": [], "findings": [], "findings_how": "", "limits": []}
+    bare |= {"references": [], "groups": {}, "about": [], "findings": [], "findings_how": [], "limits": []}
+    bare |= {"look_first": {"rows": [], "notes": []}, "who": "1 session"}
     bare |= {"sessions": bare["sessions"][:1], "problems": []}
     for measure in bare["measures"]:
         measure["references"] = {}
@@ -122,12 +130,69 @@ def test_a_page_with_quotes_says_so(opened: Open, results_with_quotes: Path, tmp
     assert "keep it as you keep those" in page.inner_text("main")
 
 
-def test_a_finding_is_told_in_its_own_letters(opened: Open, data: Data, tmp_path: Path) -> None:
+def a_finding(i: int, counselor: str) -> dict[str, Any]:
+    one = {"session": None, "under": ["counselor", counselor], "measure": REFLECTS, "p": 0.01}
+    return one | {"line": f"Reflects in {i}% of turns [1, 9]; p = .010", "detail": f"detail {i}"}
+
+
+def test_five_findings_stand_under_their_counselors_and_the_rest_is_folded(
+    opened: Open, data: Data, tmp_path: Path
+) -> None:
+    overview = copy.deepcopy(data[0])
+    overview["findings"] = [a_finding(i, ("Ruth", "Priya")[i % 2]) for i in range(7)]
+    page = opened(written(tmp_path / "found.html", overview, data[1]))
+    section = page.locator("section[aria-labelledby=standing-out]")
+    shown = [text for text in section.locator(".findings > li").all_inner_texts() if text]
+    assert len(shown) == 5
+    assert [one for one in section.locator("h3").all_inner_texts() if one] == ["Ruth", "Priya"]
+    assert " ".join(shown[0].split()) == "Reflects in 0% of turns [1, 9]; p = .010 Profile"
+    section.locator("summary").click()
+    assert "2 more findings" in section.inner_text()
+    assert "detail 6" in section.inner_text()
+
+
+def test_a_finding_about_a_session_is_told_in_its_own_letters_and_opens_it(
+    opened: Open, data: Data, tmp_path: Path
+) -> None:
     """An id at its beginning is a name, and stays as it is written."""
     overview = copy.deepcopy(data[0])
-    overview["findings"] = [{"session": 0, "group": None, "measure": REFLECTS, "text": "aria_ben: asks", "q": 0.01}]
+    overview["findings"] = [a_finding(1, "") | {"session": 0, "line": "boyle_lucia: asks"}]
     page = opened(written(tmp_path / "found.html", overview, data[1]))
-    assert page.locator("ul.findings li").first.inner_text().startswith("aria_ben: asks")
+    item = page.locator("ul.findings li").first
+    assert item.inner_text().startswith("boyle_lucia: asks")
+    assert item.locator("a").get_attribute("href") == "#session/boyle_lucia"
+
+
+def test_sessions_to_look_at_first_lead_to_their_turns(opened: Open, data: Data, tmp_path: Path) -> None:
+    overview = copy.deepcopy(data[0])
+    reasons = [{"text": "5 possible ruptures", "turns": [2, 4, 6, 8, 10]}, {"text": "asks a lot", "turns": []}]
+    overview["look_first"] = {"rows": [{"session": 0, "reasons": reasons}], "notes": ["a note"]}
+    page = opened(written(tmp_path / "look.html", overview, data[1]))
+    item = page.locator(".look > li")
+    told = "boyle_lucia (Martin Boyle): 5 possible ruptures: turn 2, 4, 6, \N{HORIZONTAL ELLIPSIS}; asks a lot"
+    assert item.inner_text() == told
+    item.locator("a >> nth=2").click()
+    _browser.followed(page, "#session/boyle_lucia/turn/4")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_the_first_screen_holds_who_the_findings_and_on_a_laptop_the_table(
+    opened: Open, file: Path, width: int, height: int
+) -> None:
+    page = opened(file, width=width)
+    page.set_viewport_size({"width": width, "height": height})
+    seen = {"h2#standing-out": 1, "h2#look-first": 1, "section[aria-labelledby=sessions] tbody tr": width > 1000}
+    for place, wanted in seen.items():
+        box = page.locator(place).first.bounding_box()
+        assert not wanted or box["y"] + box["height"] <= height, place
+
+
+def test_a_counselors_models_and_references_of_models_go_together(data: Data, results: Path, tmp_path: Path) -> None:
+    assert any(one["kind"] == "llm" for one in data[0]["references"])
+    folder = shutil.copytree(results, tmp_path / "r")
+    table = (folder / "sessions.csv").read_text(encoding="utf-8")
+    (folder / "sessions.csv").write_text(table.replace(",llm,", ",human,"), encoding="utf-8")
+    assert {one["kind"] for one in report_data(folder, most_sessions=9)[0]["references"]} == {"human"}
 
 
 def test_a_head_sorts_the_table_both_ways(opened: Open, file: Path) -> None:
@@ -156,6 +221,7 @@ def test_undefined_values_sort_last_and_are_no_zero(opened: Open, data: Data, tm
         head(page, REFLECTS).locator(".sorter").click()
         assert values(page, REFLECTS)[-1].startswith("\N{EN DASH}")
         assert names(page)[-1] == overview["sessions"][1]["id"]
+    filters(page)
     page.select_option("#filter-measure", label="Reflects")
     page.select_option("#filter-side", "most")
     page.fill("#filter-amount", "100")
@@ -164,6 +230,7 @@ def test_undefined_values_sort_last_and_are_no_zero(opened: Open, data: Data, tm
 
 def test_filters_by_name_by_kind_and_by_number(opened: Open, file: Path) -> None:
     page = opened(file)
+    filters(page)
     page.fill("#filter-words", "ARIA llm")
     assert names(page) == ["aria_ben"]
     assert page.inner_text(".status") == "1 of 4 sessions."
@@ -188,6 +255,7 @@ def test_columns_come_and_go_and_the_file_has_what_is_shown(opened: Open, file: 
     assert "reflection_to_question_ratio" in keys
     assert "about source" not in keys
     assert page.locator("section[aria-labelledby=groups] th[data-key=reflection_to_question_ratio]").count() == 1
+    filters(page)
     page.fill("#filter-words", "nair")
     with page.expect_download() as waiting:
         page.click("#download-table")
@@ -242,7 +310,7 @@ def test_the_profile_holds_a_session_against_the_references(page: Any) -> None:
 def test_the_way_to_a_session_and_back(opened: Open, file: Path) -> None:
     page = opened(file)
     head(page, "session_id").locator(".sorter").click()
-    page.click("tbody a >> text=boyle_lucia")
+    page.click("section[aria-labelledby=sessions] tbody a >> text=boyle_lucia")
     _browser.followed(page, "#session/boyle_lucia")
     assert page.is_hidden("#overview-view")
     assert page.title() == "boyle_lucia \N{EN DASH} Counseling sessions"
@@ -272,7 +340,7 @@ def test_nothing_to_compare_with(opened: Open, data: Data, tmp_path: Path) -> No
     text = page.inner_text("main")
     for said in (
         "1 session.",
-        "Nothing stands out",
+        "No counselor and no session differs",
         "in no groups",
         "no references here",
         "all that was given was read",
@@ -304,11 +372,24 @@ def test_two_thousand_sessions_are_drawn_three_hundred_at_a_time(opened: Open, d
     assert page.locator("section[aria-labelledby=sessions] tbody tr").count() == 300
     page.click("text=Show 300 more")
     assert page.locator("section[aria-labelledby=sessions] tbody tr").count() == 600
+    filters(page)
     page.fill("#filter-words", "s1999")
     assert page.inner_text(".status") == "1 of 2000 sessions."
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 320)])
+@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1366, 1920])
+def test_the_page_never_pans_sideways(opened: Open, data: Data, tmp_path: Path, width: int) -> None:
+    """Hidden labels in the cells of a wide table once made the page as wide as the table."""
+    overview, sessions = many(data, 50)
+    for one in overview["sessions"]:
+        one["values"] = [[None] * 5 for _ in one["values"]]
+    page = opened(written(tmp_path / "p.html", overview, sessions), width=width)
+    assert page.evaluate("document.scrollingElement.scrollWidth") == width
+    page.evaluate("for (const box of document.querySelectorAll('main details')) box.open = true")
+    assert page.evaluate("document.scrollingElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_axe_finds_no_violation_and_nothing_is_wider_than_the_page(
     opened: Open, file: Path, scheme: str, width: int
 ) -> None:
@@ -332,19 +413,23 @@ def test_targets_are_large_enough(opened: Open, file: Path) -> None:
     assert small == []
 
 
-def test_the_whole_overview_prints_light(opened: Open, file: Path, tmp_path: Path) -> None:
+def test_the_overview_prints_light_what_is_open_on_a_few_sheets(opened: Open, file: Path, tmp_path: Path) -> None:
     page = opened(file, color_scheme="dark")
-    page.evaluate(
-        """addEventListener("beforeprint",
-        () => { window.closed_ = document.querySelectorAll("main details:not([open])").length; })"""
+    page.pdf(path=str(tmp_path / "page.pdf"), prefer_css_page_size=True, format="A4")
+    sheets = pypdf.PdfReader(tmp_path / "page.pdf").pages
+    assert len(sheets) <= 3
+    assert all(
+        word in sheets[0].extract_text() for word in ("Findings", "Sessions to look at", "boyle_lucia", "95% interval")
     )
-    page.pdf(path=str(tmp_path / "page.pdf"))
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
-    assert page.evaluate("window.closed_") == 1, "all parts but the menu of columns are open on paper"
-    assert page.locator("main details[open]").count() == 0, "and closed again"
+    assert not any("What the words mean" in sheet.extract_text() for sheet in sheets)
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not page.is_visible("#download-table")
+    assert not page.is_visible(".profile-rows")
+    page.emulate_media(media="screen")
+    page.select_option("#profile-of", label="nair_tomas")
+    page.emulate_media(media="print")
+    assert page.is_visible(".profile-rows"), "a profile that the reader chose is printed"
 
 
 def test_without_scripts_it_says_where_the_numbers_are(browser: Any, file: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -17,12 +17,13 @@ from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
 from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import HIGH, Finding
-from therapy_analytics.report._words import interval, p_words, per_cent, plural
+from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural, sentence
 
 BY = ("counselor", "source")
 FEWEST = 3
 """Sessions on each side."""
 Row = Mapping[Any, Any]
+Told = Callable[[Shown, Row, Grouped], tuple[str, str]]
 
 
 def of_groups(
@@ -46,10 +47,15 @@ def of_groups(
             for row in rows[rows["finding"] == DIFFERS].to_dict("records"):
                 p = float(row["p_adjusted"]) * len(tables)
                 if p < LEVEL:
-                    text = f"{data.by} {row['group']}: {told(known[row['measure']], row, data)} {p_words(p)}"
-                    size, group = abs(float(row["difference"])), (data.by, str(row["group"]))
-                    found.append(Finding(text, str(row["measure"]), p, size, group=group))
+                    found.append(_finding(known[row["measure"]], row, data, told, p))
     return found, n
+
+
+def _finding(one: Shown, row: Row, data: Grouped, told: Told, p: float) -> Finding:
+    line, detail = told(one, row, data)
+    under = (data.by, str(row["group"]))
+    size = abs(float(row["difference"]))
+    return Finding(f"{line}; {p_short(p)}", f"{under[1]}: {detail} {p_words(p)}", one.name, p, size, under)
 
 
 def _beside_rest(data: Grouped) -> pd.DataFrame:
@@ -66,24 +72,48 @@ def _beside_people(data: Grouped, profiles: pd.DataFrame | None) -> pd.DataFrame
     return pd.DataFrame(columns=["p", "finding"]) if rows.empty else rows[rows["n_sessions"] >= FEWEST]
 
 
-def _of_rest(one: Shown, row: Row, data: Grouped) -> str:
+def _of_rest(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
+    """Return what differs from the other groups, in one line and in detail."""
     more = float(row["difference"])
-    points = " to ".join(f"{100 * float(row[f'difference_{end}']):.0f}" for end in ("lo", "hi"))
-    return (
-        f"{one.label}, {'more' if more > 0 else 'less'} than in the other sessions: on average "
+    ends = [float(row[f"difference_{end}"]) for end in ("lo", "hi")]
+    points = " to ".join(f"{100 * end:.0f}" for end in ends)
+    other = _others(data, str(row["group"]))
+    line = f"{sentence(one.does)} in {_share(row, '')} of turns{_ends(row, '')}, {other} {_share(row, '_against')}"
+    detail = (
+        f"{one.label}, {'more' if more > 0 else 'less'} than {other}: on average "
         f"{_mean(row, '', data)}, against {_mean(row, '_against', data)}; a difference of "
         f"{100 * more:.0f} points, 95% interval {points} ({_test(row, data)};"
     )
+    # Fewer than three clients have no interval of their own; the difference always has one.
+    difference = "" if _ends(row, "") else f", a difference of {100 * more:.0f} points{brackets(*ends)}"
+    return f"{line}{_ends(row, '_against')}{difference}", detail
 
 
-def _of_people(one: Shown, row: Row, data: Grouped) -> str:
+def _of_people(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
+    """Return what differs from skilled people, in one line and in detail."""
     mean = float(row["mean"])
-    low, high = mean - float(row["difference_hi"]), mean - float(row["difference_lo"])
-    return (
+    within = interval(mean - float(row["difference_hi"]), mean - float(row["difference_lo"]))
+    line = f"{sentence(one.does)} in {_share(row, '')} of turns{_ends(row, '')}, most skilled people {within}"
+    detail = (
         f"{one.label}, {'more' if float(row['difference']) > 0 else 'less'} than skilled people: on average "
-        f"{_mean(row, '', data)}; of people like those who were shown as good practice, 95% would "
-        f"average {interval(low, high)} ({row['p_method']} distribution of their sessions;"
+        f"{_mean(row, '', data)}; of people like those shown as good practice, 95% would "
+        f"average {within} ({row['p_method']} distribution of their sessions;"
     )
+    return line, detail
+
+
+def _others(data: Grouped, name: str) -> str:
+    """Return what the other groups are called: of two groups, the other's name."""
+    rest = [one for one in data.names if one != name]
+    return rest[0] if len(rest) == 1 and rest[0] else f"other {data.by}s"
+
+
+def _share(row: Row, side: str) -> str:
+    return per_cent(float(row[f"mean{side}"]))
+
+
+def _ends(row: Row, side: str) -> str:
+    return brackets(float(row[f"mean{side}_lo"]), float(row[f"mean{side}_hi"]))
 
 
 def _mean(row: Row, side: str, data: Grouped) -> str:

@@ -16,7 +16,8 @@ from therapy_analytics.report import _words as words
 from therapy_analytics.report._between import of_groups
 from therapy_analytics.report._codebook import ShownTurns, chosen, lanes_json, shown_turns, strip_of, with_roles
 from therapy_analytics.report._files import read_rows
-from therapy_analytics.report._findings import HIGH, best, nothing, of_sessions, tested, to_review, unseen
+from therapy_analytics.report._findings import HIGH, best, of_sessions, tested, unseen
+from therapy_analytics.report._look_first import look_first
 from therapy_analytics.report._session import session_data
 from therapy_analytics.report._sheet import changed_texts, changes, sheet_json
 
@@ -60,31 +61,36 @@ def _place(folder: Path, name: str) -> Path:
 def _overview(read: Results, sessions: Sequence[Json], turns: ShownTurns) -> Json:
     shown, about, profiles = chosen(read), over.about_columns(read), over.profiles_of(read)
     codes = with_roles(turns.codes, sessions)
-    held = tested(shown, read, profiles)
-    single = [] if profiles is None or held is None else list(of_sessions(held, read, profiles))
-    between, n_between = of_groups(shown, read, about, profiles)
-    found, more = best([*single, *between])
-    could_not = unseen(held) if held is not None else ""
-    listed = [*to_review(read, sessions, turns.marks), *found, *([] if found else [nothing(could_not)])]
-    n_tests = None if held is None else held.n
-    groups = words.GROUPS.format(n=n_between) if n_between else ""
-    told = [words.REVIEW, _against(n_tests, profiles), groups, words.ADJUSTED, could_not, more, words.MEANS]
     return {
+        "who": over.who(read),
         "program": f"therapy-analytics {metadata.version('therapy-analytics')}",
         "tagger": over.tagger_words(read.recipes[0] if read.recipes else {}),
         "n_left_out": len(read.sessions) - len(sessions),
         "about": [{"name": name, "label": name.replace("_", " ")} for name in about],
         "measures": over.measures_json(shown, read, profiles),
-        "references": over.reference_labels(profiles),
+        "references": over.reference_labels(profiles, models=bool(over.has_models(read).any())),
         "strip": [one.name for one in strip_of(shown)],
         "sessions": over.sessions_json(shown, read, len(sessions)),
         "groups": over.groups_json(shown, read, about),
-        "findings": [one.json() for one in listed],
-        "findings_how": " ".join(filter(None, told)),
+        **standing_out(read),
+        "look_first": look_first(shown, read, sessions, turns.marks),
         "codes": codes,
         "lanes": lanes_json(codes),
         "limits": [*words.LIMITS, *read.warnings],
     }
+
+
+def standing_out(read: Results) -> Json:
+    """Return the findings of the page and how they were made: all that it claims about counselors and sessions."""
+    shown, about, profiles = chosen(read), over.about_columns(read), over.profiles_of(read)
+    held = tested(shown, read, profiles)
+    single = [] if profiles is None or held is None else list(of_sessions(held, read, profiles))
+    between, n_between = of_groups(shown, read, about, profiles)
+    found, more = best([*single, *between])
+    n_tests = None if held is None else held.n
+    groups = words.GROUPS.format(n=n_between) if n_between else words.NO_GROUPS
+    told = [groups, _against(n_tests, profiles), words.ADJUSTED, unseen(held) if held is not None else "", more]
+    return {"findings": [one.json() for one in found], "findings_how": [text for text in told if text]}
 
 
 def _against(n_tests: int | None, profiles: pd.DataFrame | None) -> str:

@@ -1,51 +1,62 @@
-"""What stands out, in words, each with its uncertainty."""
+"""Findings about single sessions, each with its interval and p value, and what all findings have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from therapy_analytics.clusters import Floats
-from therapy_analytics.codebook_table import KIND
 from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._measures import TESTED
 from therapy_analytics.compare._reference import LEVEL, Spread, counts, ends_of, spread, two_sided
 from therapy_analytics.compare._results import Results
 from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._overview import values_of
-from therapy_analytics.report._words import interval, listed, p_words, per_cent, plural
+from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural
 
 HIGH = "human_high"
 MOST = 60
-"""So many go into the page, which shows the first dozen and the rest on request."""
-MOST_TURNS = 12
-NO_SIGN = "Some danger is missed: that none is found elsewhere is no sign of safety."
+"""So many go into the page, which shows the first five and the rest on request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence of what stands out; `p` is adjusted for all comparisons of its sort, and nan for what was not tested.
+    """What a test supports about a group or a session.
 
-    `size` is how far from what it is compared with, in the unit of the measure.
+    Attributes
+    ----------
+    line : str
+        The finding in one line.
+    detail : str
+        The same with the number of sessions, the test and the difference.
+    measure : str
+        The measure.
+    p : float
+        Adjusted for all comparisons of its sort.
+    size : float
+        The difference from what it is compared with, in the unit of the measure.
+    under : (str, str)
+        What the page lists it under, such as ("counselor", "Ruth"); the name is empty where nobody is named.
+    session : int, optional
+        The session that it is about; None where it is about the group in `under`.
     """
 
-    text: str
+    line: str
+    detail: str
     measure: str
     p: float
     size: float
+    under: tuple[str, str]
     session: int | None = None
-    group: tuple[str, str] | None = None
 
     def json(self) -> dict[str, Any]:
         """Return it as the page takes it."""
-        p = None if self.p != self.p else float(f"{self.p:.2g}")
-        group = None if self.group is None else list(self.group)
-        return {"session": self.session, "group": group, "measure": self.measure, "text": self.text, "p": p}
+        texts = {"line": self.line, "detail": self.detail, "measure": self.measure}
+        return {**texts, "under": list(self.under), "session": self.session, "p": float(f"{self.p:.2g}")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,16 +86,18 @@ class Tested:
         return int(np.isfinite(self.p).sum())
 
 
-def tested(shown: Sequence[Shown], results: Results, profiles: pd.DataFrame | None) -> Tested | None:
-    """Hold each session against the reference of skilled people; None where there is no reference.
+def core(shown: Sequence[Shown], results: Results) -> list[Shown]:
+    """Return the shares of turns of which ``tanalyze compare`` claims something."""
+    rows = results.codebook
+    return [one for one in shown if one.does and one.name in rows.index and rows.at[one.name, "compare"] == TESTED]
 
-    Held are the shares of turns among the measures of which ``tanalyze compare`` claims something.
-    """
+
+def tested(shown: Sequence[Shown], results: Results, profiles: pd.DataFrame | None) -> Tested | None:
+    """Compare the core measures of each session with the reference of skilled people; None where there is none."""
     if profiles is None:
         return None
     rows = {str(row["measure"]): row for row in profiles[profiles["group"] == HIGH].to_dict("records")}
-    claimed = {name for name in results.codebook.index if results.codebook.at[name, "compare"] == TESTED}
-    pairs = [(one, spread(rows[one.name])) for one in shown if one.does and one.name in claimed and one.name in rows]
+    pairs = [(one, spread(rows[one.name])) for one in core(shown, results) if one.name in rows]
     kept = [(one, found) for one, found in pairs if found is not None]
     values = values_of(results.sessions, [one.name for one, _ in kept])
     for j, (one, _) in enumerate(kept):
@@ -95,17 +108,26 @@ def tested(shown: Sequence[Shown], results: Results, profiles: pd.DataFrame | No
 
 
 def of_sessions(found: Tested, results: Results, profiles: pd.DataFrame) -> Iterator[Finding]:
-    """Yield the sessions whose counts are outside of what skilled people's sessions show."""
+    """Yield the sessions whose counts lie outside what the sessions of skilled people show."""
     skilled = {str(row["measure"]): row for row in profiles[profiles["group"] == HIGH].to_dict("records")}
-    ids = list(results.sessions["session_id"])
+    frame = results.sessions
     for i, j in np.argwhere(found.p < LEVEL).tolist():
-        one, p = found.shown[j], float(found.p[i, j])
-        text = _sentence(str(ids[i]), one, found.values[i, j], skilled[one.name])
-        size = abs(float(found.values[i, j, 0]) - found.spreads[j].mean)
-        yield Finding(f"{text} {p_words(p)}", one.name, p, size, session=i)
+        one, p, value = found.shown[j], float(found.p[i, j]), found.values[i, j]
+        name = str(frame["session_id"].iloc[i])
+        size = abs(float(value[0]) - found.spreads[j].mean)
+        texts = _line(name, one, value, skilled[one.name]), _detail(name, one, value, skilled[one.name])
+        under = ("counselor", str(frame["counselor"].iloc[i]) if "counselor" in frame else "")
+        yield Finding(f"{texts[0]}; {p_short(p)}", f"{texts[1]} {p_words(p)}", one.name, p, size, under, session=i)
 
 
-def _sentence(name: str, one: Shown, value: Floats, skilled: Mapping[Any, Any]) -> str:
+def _line(name: str, one: Shown, value: Floats, skilled: Mapping[Any, Any]) -> str:
+    rate, low, high = (float(cell) for cell in value[:3])
+    within = _between(float(skilled["q05"]), float(skilled["q95"]))
+    share = f"{per_cent(rate)} of turns{brackets(low, high)}"
+    return f"{name}: {one.does} in {share}, most sessions of skilled people {within}"
+
+
+def _detail(name: str, one: Shown, value: Floats, skilled: Mapping[Any, Any]) -> str:
     rate, low, high, n, of = (float(cell) for cell in value)
     return (
         f"{name}: {one.does} in {n:.0f} of {of:.0f} therapist turns ({per_cent(rate)}, 95% interval "
@@ -120,7 +142,7 @@ def _between(low: float, high: float) -> str:
 
 
 def unseen(found: Tested) -> str:
-    """Return what could not have stood out, with so few turns among so many comparisons."""
+    """Return how far out a single session must lie before it is listed."""
     if not found.n:
         return ""
     of = int(np.nanmedian(found.values[:, :, 4]))
@@ -129,8 +151,8 @@ def unseen(found: Tested) -> str:
         for one, spread_of in zip(found.shown, found.spreads, strict=True)
     ]
     return (
-        f"Among {found.n:,} comparisons a single session of {of} therapist turns, the middle length here, stands out "
-        f"only by much: {'; '.join(needs)}. What is less may be there and is not seen."
+        f"With {found.n:,} comparisons, a single session of {of} therapist turns (the median here) is listed only if "
+        f"the therapist {'; '.join(needs)}. Smaller differences may be real and are not seen."
     )
 
 
@@ -142,53 +164,9 @@ def _needs(one: Shown, ends: tuple[int | None, int | None], of: int) -> str:
     return f"{one.does} {either}" if either else f"{one.does}: no count would do"
 
 
-def nothing(could_not: str) -> Finding:
-    """Return what is said where nothing that was tested stands out."""
-    return Finding(f"No session and no group stands out. {could_not}".strip(), "", nan, 0.0)
-
-
 def best(findings: Sequence[Finding]) -> tuple[list[Finding], str]:
-    """Return the findings that the page shows, surest first, and a line on how many more there are."""
-    ordered = sorted(findings, key=lambda one: (one.p, -one.size, one.text))
+    """Return the findings that the page shows, smallest p first, and a line on how many more there are."""
+    ordered = sorted(findings, key=lambda one: (one.p, -one.size, one.line))
     more = len(ordered) - MOST
     line = f"{more} more like these {plural(more, 'is', 'are')} not written out; the table has the numbers."
     return ordered[:MOST], line if more > 0 else ""
-
-
-def to_review(
-    results: Results, sessions: Sequence[Mapping[str, Any]], marks: Sequence[Mapping[str, str]]
-) -> Iterator[Finding]:
-    """Yield a sentence for each session with turns that somebody should read for danger, most turns first."""
-    frame = results.sessions
-    for mark in marks:
-        danger = mark["measure"]
-        if danger in frame:
-            counts = frame[danger].fillna(0).astype(int)
-            kinds = _kinds(results, danger)
-            for i in sorted(np.flatnonzero(counts).tolist(), key=lambda i: (-counts.iloc[i], i)):
-                n, where = int(counts.iloc[i]), _where(sessions, i, mark["column"])
-                named = [
-                    f"{frame[name].iloc[i]:.0f} {label}" for name, label in kinds.items() if frame[name].iloc[i] > 0
-                ]
-                text = f"{frame['session_id'].iloc[i]}: {_turns(n, where)} to review for danger"
-                text += f": {listed(named, len(named))}. " if named else ". "
-                yield Finding(text + NO_SIGN, danger, nan, float(n), session=i)
-
-
-def _kinds(results: Results, counted: str) -> dict[str, str]:
-    """Return the measures of the results that count kinds of what another counts, with what is said of such turns."""
-    rows = results.codebook
-    own = rows[rows["page"] == f"{KIND}, {counted}"]
-    return {str(name): str(label) for name, label in own["label"].items() if name in results.sessions}
-
-
-def _where(sessions: Sequence[Mapping[str, Any]], i: int, name: str) -> list[int]:
-    marks = sessions[i]["marks"] if i < len(sessions) else ()
-    return next((list(mark["turns"]) for mark in marks if mark["name"] == name), [])
-
-
-def _turns(n: int, where: Sequence[int]) -> str:
-    size = f"{n} {plural(n, 'turn', 'turns')}"
-    if not where:
-        return size
-    return f"{size} ({plural(len(where), 'turn', 'turns')} {listed([str(turn) for turn in where], MOST_TURNS)})"

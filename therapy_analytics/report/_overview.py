@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from therapy_analytics import references
 from therapy_analytics.clusters import Floats
@@ -17,9 +18,12 @@ from therapy_analytics.compare._table import cluster_means, mean_with_interval, 
 from therapy_analytics.measures._base import count_name, total_name
 from therapy_analytics.report._codebook import Shown, ends
 from therapy_analytics.report._files import plain
+from therapy_analytics.report._words import plural
 
 Json = dict[str, Any]
 FIRST = ("counselor", "source")
+MODEL = "llm"
+"""The source of sessions in which a language model was the counselor."""
 NO_GROUPS = ("session_id", "source_file", "role_method", "notes")
 MOST_GROUPS = 30
 PROFILE = ("mean", "mean_lo", "mean_hi", "q05", "q25", "median", "q75", "q95")
@@ -69,14 +73,15 @@ def _measure(one: Shown, row: Mapping[Any, Any], references: Mapping[str, Json])
     }
 
 
-def reference_labels(profiles: pd.DataFrame | None) -> list[Json]:
-    """Return the groups of reference, people first."""
+def reference_labels(profiles: pd.DataFrame | None, *, models: bool) -> list[Json]:
+    """Return the groups of reference, people first; models only where a session is by one."""
     if profiles is None:
         return []
-    return [
-        {"id": name, "label": label, "kind": "human" if name.startswith("human") else "llm"}
+    known = [
+        {"id": name, "label": label, "kind": "human" if name.startswith("human") else MODEL}
         for name, label in references.GROUPS.items()
     ]
+    return [one for one in known if models or one["kind"] != MODEL]
 
 
 def sessions_json(shown: Sequence[Shown], results: Results, n_view: int) -> list[Json]:
@@ -132,13 +137,48 @@ def _groups(data: Grouped) -> list[Json]:
     return found
 
 
+def who(results: Results) -> str:
+    """Return how many sessions there are and whose, models apart from people.
+
+    Examples
+    --------
+    "15 sessions: 3 counselors with 6 clients, 2 language models with 6 clients"
+    """
+    frame = results.sessions
+    cells = frame.reindex(columns=["counselor", "client", "source", "model"], fill_value="").astype(str)
+    by_model = has_models(results)
+    sides = [
+        (cells[~by_model], ("counselor", "counselors")),
+        (cells[by_model], ("language model", "language models")),
+    ]
+    told = filter(None, (_side(rows, *words) for rows, words in sides))
+    return ": ".join(filter(None, (_counted(len(frame), "session", "sessions"), ", ".join(told))))
+
+
+def has_models(results: Results) -> NDArray[np.bool_]:
+    """Return of each session whether a language model was the counselor: array of bool (sessions)."""
+    cells = results.sessions.reindex(columns=["source", "model"], fill_value="").astype(str)
+    return ((cells["source"].str.lower() == MODEL) | (cells["model"] != "")).to_numpy()
+
+
+def _side(cells: pd.DataFrame, one: str, several: str) -> str:
+    """Return "3 counselors with 7 clients", of what is named; "" where nobody is."""
+    counselors, clients = (cells.loc[cells[name] != "", name].nunique() for name in ("counselor", "client"))
+    told = [_counted(counselors, one, several), _counted(clients, "client", "clients")]
+    return " with ".join(text for n, text in zip((counselors, clients), told, strict=True) if n)
+
+
+def _counted(n: int, one: str, several: str) -> str:
+    return f"{n:,} {plural(n, one, several)}"
+
+
 def tagger_words(recipe: Mapping[str, Any]) -> str:
     """Return who coded the turns, in words."""
     tagger = recipe.get("tagger")
     if not isinstance(tagger, Mapping) or not tagger.get("kind"):
         return "coder, of which nothing is known"
     kind, version, aim = (str(tagger.get(key) or "") for key in ("kind", "version", "aim"))
-    if kind == "llm":
+    if kind == MODEL:
         return f"language model {tagger.get('model') or tagger.get('name') or ''}".strip()
     own = ", with a model of your own" if tagger.get("own") else ""
     return f"{kind} tagger {version}".strip() + (f" (aim: {aim})" if aim else "") + own

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
-REVIEW = "Turns of danger come first: a model marks them, and they are turns to read, no assessment."
 SESSIONS = (
-    "Each session's count of questions, reflections, and advice or information is held against the sessions of skilled "
-    "people (AnnoMI and HLQC, {n} sessions that were shown as good practice), allowing for how those differ among "
-    "themselves and for how few turns a session has (beta-binomial, two-sided; {n_tests:,} comparisons)."
+    "Each session's count of questions, of reflections, and of turns with advice or information is compared with {n} "
+    "sessions of skilled people that were recorded as good practice (AnnoMI and HLQC). The test allows for the "
+    "differences among those sessions and for the number of turns (beta-binomial, two-sided; {n_tests:,} comparisons)."
 )
 NO_REFERENCE = (
-    "Single sessions are held against no reference: the reference profiles rest on the taggers of this package, with "
+    "Single sessions are compared with no reference: the reference profiles hold only for this package's taggers with "
     "their usual aim."
 )
 GROUPS = (
-    "Counselors and sources with three sessions or more are compared with all others (permutation test of the "
-    "difference of means) and with skilled people, the group counting like a single person ({n:,} comparisons), in the "
-    "same three. The means are over what is independent, such as clients."
+    "Counselors and sources with at least three sessions are compared with all others (permutation test of the "
+    "difference of means) and with skilled people ({n:,} comparisons), in the same three measures. A mean counts each "
+    "client once, or each counselor where sources are compared."
 )
+NO_GROUPS = "Counselors are compared where two or more have at least three sessions each."
 ADJUSTED = (
-    "Each p is adjusted for all comparisons of its sort: where nothing differs, a sort makes any claim in at most one "
-    "run of twenty. Of all other measures nothing is claimed. The tagger's own errors are not in it. To lie outside of "
-    "what skilled people's sessions show is to be unlike them, and not thereby better or worse."
-)
-MEANS = "Groups: the mean over what is independent, each counting once, with its 95% interval."
-_REFERENCES = (
-    "The references are demonstrations by people, mostly of motivational interviewing, and language models with "
-    "volunteers or simulated clients: to be unlike them is not to be worse."
+    "Each p value is adjusted for all comparisons of its kind: where counselors do not differ, at most one page in "
+    "twenty shows a finding about them. No other measure is tested. The tagger's own errors are not in the intervals. "
+    "To be unlike others, or unlike skilled people, is neither better nor worse."
 )
 LIMITS = (
-    "Codes are a machine's predictions: each has its probability, and some are wrong. Read the turns before you judge.",
-    "Intervals hold what few turns leave open (sampling), not the machine's own errors.",
-    _REFERENCES,
+    "Codes are predictions of a model, each with its probability, and some are wrong. Read the turns before you judge.",
+    "Intervals cover sampling error (few turns, few clients), not the tagger's own errors.",
+    "The references are demonstrations by people, mostly of motivational interviewing, and chats of language models.",
+    "To be unlike the references is not to be worse.",
     "That no danger was found is no sign of safety: the tagger misses some, and the fast tagger looks for none.",
     "Synchrony has no agreed direction: more is not better. It grows with turn length: see its null distribution.",
-    "What good the sessions did the client, this page does not show.",
+    "Nothing here shows whether the sessions helped the client.",
 )
 
 
@@ -65,6 +62,28 @@ def interval(low: float, high: float) -> str:
     return f"{100 * low:.0f} to {100 * high:.0f}%"
 
 
+def brackets(low: float, high: float) -> str:
+    """Return an interval in per cent as it stands behind its value; nothing where an end is not defined.
+
+    Examples
+    --------
+    >>> brackets(0.442, 0.773), brackets(float("nan"), 0.5)
+    (' [44, 77]', '')
+    """
+    return f" [{100 * low:.0f}, {100 * high:.0f}]" if isfinite(low) and isfinite(high) else ""
+
+
+def p_short(p: float) -> str:
+    """Return a p value.
+
+    Examples
+    --------
+    >>> p_short(0.00021), p_short(0.0312)
+    ('p < .001', 'p = .031')
+    """
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
+
+
 def p_words(p: float) -> str:
     """Return the end of a sentence in parentheses: p, adjusted for all comparisons of its sort.
 
@@ -73,8 +92,7 @@ def p_words(p: float) -> str:
     >>> p_words(0.00021), p_words(0.0312)
     ('p < .001 among all comparisons).', 'p = .031 among all comparisons).')
     """
-    size = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".")
-    return f"p {size} among all comparisons)."
+    return f"{p_short(p)} among all comparisons)."
 
 
 def listed(names: Sequence[str], most: int) -> str:
@@ -94,3 +112,8 @@ def listed(names: Sequence[str], most: int) -> str:
 def plural(n: float, one: str, several: str) -> str:
     """Return the word for so many."""
     return one if n == 1 else several
+
+
+def sentence(text: str) -> str:
+    """Return text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]

@@ -106,9 +106,9 @@ function backToRow() {
   (row ?? document.querySelector("#overview-view h2")).focus({ preventScroll: true });
 }
 
-/** Closed parts would be missing on paper: open them while it prints. */
+/** A session is printed with its folds open; of the overview, paper shows what is open on the screen. */
 function openForPrint() {
-  for (const box of document.querySelectorAll("main details:not([open]):not(.columns)")) {
+  for (const box of document.querySelectorAll("#session-view details:not([open])")) {
     box.open = true;
     box.dataset.closed = "";
   }

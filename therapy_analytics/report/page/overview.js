@@ -1,32 +1,33 @@
-// The overview: what this page is, what stands out, the sessions, the groups, a profile, what could not be read, and what
-// the words mean. renderOverview draws it once; afterwards it is only shown and hidden.
+// The overview: whose sessions these are, the findings, the sessions to look at first, the table, the groups, a profile,
+// what could not be read, and what the words mean. renderOverview draws it once; afterwards it is only shown and hidden.
 
-/** The parts and their headings, in the order of the page; also the links at the top. */
+/** The parts, their headings and the shorter names of the links at the top, in the order of the page. */
 const OVERVIEW_PARTS = [
-  ["standing-out", "What stands out"],
+  ["standing-out", "Findings"],
+  ["look-first", "Sessions to look at first", "Look at first"],
   ["sessions", "Sessions"],
   ["groups", "Groups"],
   ["profile", "Profile"],
-  ["unread", "What was not read, and limits"],
-  ["words", "What the words mean"],
+  ["unread", "Limits, and what was not read", "Limits"],
+  ["words", "What the words mean", "Words"],
 ];
 
 function overviewParts() {
-  return OVERVIEW_PARTS.map(([id, text]) => [text, `#${id}`]);
+  return OVERVIEW_PARTS.map(([id, text, short]) => [short ?? text, `#${id}`]);
 }
 
 /** Draw the overview into the empty `root`. */
 function renderOverview(root, overview) {
   addTo(root, [
     renderIntroduction(overview),
-    renderFindings(overview),
+    el("div", { class: "first" }, renderFindings(overview), renderLookFirst(overview)),
     renderSessions(overview),
     renderGroups(overview),
     renderProfile(overview),
     renderUnread(overview),
     renderWords(overview),
   ]);
-  document.getElementById("foot").textContent = `Made by ${overview.program}. This file asks nothing of any other address.`;
+  document.getElementById("foot").textContent = `Made by ${overview.program}. This file opens no connection to any other address.`;
 }
 
 /** The heading of a part, to which links lead. */
@@ -36,40 +37,81 @@ function part(id) {
 
 function renderIntroduction(overview) {
   const turns = overview.sessions.reduce((sum, session) => sum + (session.n_turns ?? 0), 0);
-  const size = `${counted(overview.sessions.length, "session")}, ${counted(turns, "turn")}`;
   const words = overview.quotes ? "This page holds the transcripts: keep it as you keep those." : "This page holds no words of the sessions.";
   const left = overview.n_left_out ? ` ${counted(overview.n_left_out, "session")} stand in the table without a view of their own, to keep the file small.` : "";
   return el("div", { class: "intro" },
-    el("p", { class: "lead" }, `${size}, coded by the ${overview.tagger.replace(/^the /, "")}. `, el("strong", {}, words), left),
-    el("p", { class: "quiet" }, "Codes are predictions and numbers have intervals: read it as a map of where to look, not as marks for anyone. "));
+    el("p", { class: "lead" }, `${overview.who}.`),
+    el("p", { class: "quiet small" }, `${counted(turns, "turn")}, coded by the ${overview.tagger.replace(/^the /, "")}. Codes are predictions, and some are wrong: read the turns before you judge. `, el("strong", {}, words), left));
 }
 
-// What stands out
+// Findings: what a test supports
 
-const FINDINGS_AT_FIRST = 12;
+const FINDINGS_AT_FIRST = 5;
 
 function renderFindings(overview) {
-  const found = overview.findings.map((finding) => findingItem(overview, finding));
   const section = el("section", { "aria-labelledby": "standing-out" }, part("standing-out"));
-  if (!found.length) section.append(el("p", {}, "Nothing stands out."));
-  else section.append(el("ul", { class: "findings" }, ...found.slice(0, FINDINGS_AT_FIRST)));
-  if (found.length > FINDINGS_AT_FIRST) {
-    section.append(disclosure(`${found.length - FINDINGS_AT_FIRST} more`, el("ul", { class: "findings" }, ...found.slice(FINDINGS_AT_FIRST))));
-  }
-  if (overview.findings_how) section.append(disclosure("How these were chosen", el("p", {}, overview.findings_how)));
+  const found = overview.findings;
+  if (found.length) section.append(...findingGroups(overview, found.slice(0, FINDINGS_AT_FIRST)), el("p", { class: "quiet small" }, "In brackets: 95% interval. To be unlike others is neither better nor worse."));
+  else section.append(el("p", {}, "None. No counselor and no session differs by more than would also be seen if the counselors’ names were shuffled."));
+  section.append(disclosure("Details, and how findings are chosen", ...findingDetails(overview, found)));
   return section;
+}
+
+/** Findings under whom they are about, in the order of each one's first. */
+function findingGroups(overview, found) {
+  return [...groupBy(found, ({ under }) => under.join("\n"))].flatMap(([, list]) => {
+    const [by, name] = list[0].under;
+    const heading = by === "counselor" ? name || "No counselor named" : `${sentence(by)}: ${name || "not given"}`;
+    return [el("h3", {}, heading), el("ul", { class: "findings" }, ...list.map((finding) => findingItem(overview, finding)))];
+  });
 }
 
 function findingItem(overview, finding) {
   const measure = overview.measures.find((m) => m.name === finding.measure);
-  return el("li", {}, finding.text, " ", el("span", { class: "links" }, findingLink(overview, finding), measure ? meaningButton(measure) : null));
+  return el("li", {}, finding.line.replace(/p ([=<]) /, "p\u00a0$1\u00a0"), " ", el("span", { class: "links" }, findingLink(overview, finding), measure ? meaningButton(measure) : null));
 }
 
-function findingLink(overview, { session, group }) {
+function findingLink(overview, { session, under }) {
   const one = session === null ? null : overview.sessions[session];
-  if (one?.view) return el("a", { href: sessionHref(one.id) }, `Open ${one.id}`);
-  const key = one ? `session ${session}` : group ? `group ${group[0]} ${group[1]}` : null;
-  return key && el("a", { href: "#profile", onclick: () => chooseProfile(key) }, `Profile of ${one?.id ?? group[1]}`);
+  if (one?.view) return el("a", { href: sessionHref(one.id), "aria-label": `Open ${one.id}` }, "Open");
+  const key = one ? `session ${session}` : `group ${under[0]} ${under[1]}`;
+  return el("a", { href: "#profile", "aria-label": `Profile of ${one?.id ?? under[1]}`, onclick: () => chooseProfile(key) }, "Profile");
+}
+
+function findingDetails(overview, found) {
+  const rest = found.slice(FINDINGS_AT_FIRST);
+  return [
+    rest.length ? [el("p", {}, `${counted(rest.length, "more finding")}:`), ...findingGroups(overview, rest)] : null,
+    found.length ? el("ul", {}, ...found.map(({ detail }) => el("li", {}, detail))) : null,
+    overview.findings_how.map((text) => el("p", {}, text)),
+  ];
+}
+
+// Sessions to look at first: described, not tested
+
+const TURNS_AT_FIRST = 3;
+
+function renderLookFirst(overview) {
+  const { rows, notes } = overview.look_first;
+  const section = el("section", { "aria-labelledby": "look-first" }, part("look-first"));
+  section.append(el("p", { class: "quiet small" }, "Not tested: places to begin reading. Some danger is missed: no mark is no sign of safety."));
+  if (rows.length) section.append(el("ul", { class: "look" }, ...rows.map((row) => lookItem(overview, row))));
+  else section.append(el("p", {}, "None: no turns to review were found, and no session lies clearly apart from its counselor’s others."));
+  section.append(disclosure("How these are chosen", ...notes.map((text) => el("p", {}, text))));
+  return section;
+}
+
+function lookItem(overview, { session, reasons }) {
+  const one = overview.sessions[session];
+  const name = one.view ? el("a", { class: "to-session", href: sessionHref(one.id) }, one.id) : el("strong", {}, one.id);
+  const counselor = one.about.counselor ? el("span", { class: "quiet" }, ` (${one.about.counselor})`) : null;
+  return el("li", {}, name, counselor, ": ", ...reasons.map(({ text, turns }, i) => [i ? "; " : null, text, one.view && turns.length ? [": ", ...turnLinks(one.id, turns)] : null]));
+}
+
+function turnLinks(id, turns) {
+  const link = (turn, i) => [i ? ", " : null, el("a", { href: sessionHref(id, turn), "aria-label": `turn ${turn} of ${id}` }, i ? turn : `turn ${turn}`)];
+  const rest = turns.length - TURNS_AT_FIRST;
+  return [...turns.slice(0, TURNS_AT_FIRST).map(link), rest > 0 ? ", …" : null];
 }
 
 // What was not read, and limits

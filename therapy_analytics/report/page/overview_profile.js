@@ -11,14 +11,14 @@ function renderProfile(overview) {
   const measures = overview.measures.map((measure, k) => ({ measure, k })).filter(({ measure }) => measure.profile);
   const none = el("p", {}, "The codes of these sessions have no profile.");
   const parts = measures.length && overview.sessions.length ? profileParts(overview, measures) : none;
-  return el("section", { "aria-labelledby": "profile" }, part("profile"), parts);
+  return el("section", { "aria-labelledby": "profile", class: "profile-part" }, part("profile"), parts);
 }
 
 function profileParts(overview, measures) {
   const models = overview.references.filter((r) => r.kind === "llm").map((r, i) => ({ ...r, shape: SHAPES[i % SHAPES.length] }));
   const chooser = el("select", { id: "profile-of" }, ...profileOptions(overview));
   profileView = { overview, measures, models, chooser, place: el("div", { class: "profile" }) };
-  chooser.addEventListener("change", () => { drawProfile(); announce(`Profile of ${profileChosen().name}.`); });
+  chooser.addEventListener("change", () => { chooseProfile(chooser.value); announce(`Profile of ${profileChosen().name}.`); });
   drawProfile();
   return [el("p", {}, profilePurpose(overview)), el("div", { class: "controls" }, field("Profile of", chooser)),
     profileLegend(overview, models), profileView.place, referenceNumbers(overview, measures)];
@@ -41,6 +41,8 @@ function profileOptions(overview) {
 function chooseProfile(key) {
   if (profileView === null) return;
   profileView.chooser.value = key;
+  // On paper stands a profile that the reader chose, not the first of the list.
+  profileView.place.closest("section").classList.add("chosen");
   drawProfile();
 }
 
@@ -55,9 +57,13 @@ function profileChosen() {
 function drawProfile() {
   const { measures, place } = profileView;
   const { name, values } = profileChosen();
-  const families = groupBy(measures, ({ measure }) => measure.family);
+  const rows = (list) => [...groupBy(list, ({ measure }) => measure.family)].flatMap(([family, members]) => profileFamily(family, members, values));
+  const checked = measures.filter(({ measure }) => measure.evidence !== "untested");
+  const others = measures.filter(({ measure }) => measure.evidence === "untested");
+  const fold = others.length ? disclosure(`${counted(others.length, "behaviour")} whose codes were not checked on real sessions`, ...rows(others)) : null;
+  if (fold) fold.open = place.querySelector("details")?.open ?? false;
   const sheet = profileView.chooser.value.startsWith("group counselor ") ? sheetLink(profileView.overview, name) : null;
-  place.replaceChildren(el("p", { class: "on-paper" }, `Profile of ${name}.`), el("p", { class: "links" }, sheet), ...[...families].flatMap(([family, list]) => profileFamily(family, list, values)));
+  place.replaceChildren(el("p", { class: "on-paper" }, `Profile of ${name}.`), el("p", { class: "links" }, sheet), ...rows(checked), ...(fold ? [fold] : []));
 }
 
 function profileFamily(family, list, values) {

@@ -15,15 +15,15 @@ function renderSessions(overview) {
   view.scales = overview.measures.map((measure, k) => measureScale(measure, overview.sessions.map((s) => s.values[k])));
   sessionsView = view;
   showColumns(table, sessionColumns(view));
-  const parts = [filterControls(view), el("div", { class: "table-tools" }, view.status, columnMenu(view), downloadButton(view))];
+  const tools = el("div", { class: "table-tools" }, view.status, wideFold("Filter", filterControls(view)), columnMenu(view), downloadButton(view));
   tellShown(view, overview.sessions.length);
-  return el("section", { "aria-labelledby": "sessions" }, part("sessions"), barLegend(overview), parts,
+  return el("section", { "aria-labelledby": "sessions" }, part("sessions"), tools, barLegend(overview),
     scrollRegion("Table of sessions; it scrolls", table.node), table.more, nothingNote());
 }
 
 function nothingNote() {
   return el("p", { class: "quiet small" }, `${NOTHING} stands where a value is not defined, for example a share of no turns. It is not 0. `,
-    "An interval says where the rate of this pair would lie had they gone on talking in the same way; the tagger’s own errors come on top.");
+    "An interval says where the rate would lie if the same two people had gone on talking in the same way; where its line has no end cap, it goes on beyond the picture. The tagger’s own errors come on top.");
 }
 
 /** The scale of a measure's bars: its own range, or as far as the values (not their intervals) and the references go. */
@@ -78,7 +78,7 @@ function barLegend(overview) {
   const band = overview.measures.some((m) => m.references.human_high);
   const label = "Example of a bar with its interval";
   return el("p", { class: "legend" }, barWithInterval(0.45, 0.27, 0.64, { reference: band ? [0.35, 0.58] : null, label, width: 64 }),
-    el("span", {}, "Bar: the value. Line: its 95% interval; without an end cap it goes on beyond the picture. ", band ? "Green band: the middle half of people’s sessions of high quality." : ""));
+    el("span", {}, "Bar: value. Line: 95% interval. ", band ? "Green: middle half of skilled people’s sessions." : ""));
 }
 
 // Filters
@@ -194,9 +194,14 @@ function columnMenu(view) {
   const families = [...groupBy(view.overview.measures, (measure) => measure.family)];
   if (view.overview.about.length) families.unshift(["About the session", view.overview.about]);
   const sets = families.map(([family, list]) => el("fieldset", {}, el("legend", {}, family), ...list.map((column) => columnBox(view, column))));
-  const menu = disclosure("Choose columns", el("div", { class: "menu" }, ...sets));
-  menu.classList.add("columns");
-  return menu;
+  return wideFold("Choose columns", el("div", { class: "menu" }, ...sets));
+}
+
+/** A fold among the tools of the table, which takes the whole width when it is open. */
+function wideFold(summary, ...children) {
+  const fold = disclosure(summary, ...children);
+  fold.classList.add("columns");
+  return fold;
 }
 
 function columnBox(view, { name, label }) {
@@ -231,7 +236,7 @@ function renderGroups(overview) {
   const names = overview.about.filter((a) => overview.groups[a.name]?.length);
   const section = el("section", { "aria-labelledby": "groups" }, part("groups"));
   if (!names.length) {
-    section.append(el("p", {}, "The sessions are in no groups: there is no counselor, source or other column that tells at least two kinds apart."));
+    section.append(el("p", {}, "The sessions are in no groups: no counselor, source or other column divides them."));
     return section;
   }
   const place = el("div");
@@ -240,9 +245,9 @@ function renderGroups(overview) {
   chooser.addEventListener("change", () => { draw(); announce(`Groups by ${chooser.selectedOptions[0].textContent}.`); });
   sessionsView.onColumns = draw;
   draw();
-  section.append(el("p", {}, "Means of each group, what is independent (such as a client) counted once, with their 95% intervals, for the columns chosen above."),
+  section.append(el("p", {}, "The mean of each group with its 95% interval, each client counted once where clients are named, for the columns chosen above."),
     el("div", { class: "controls" }, field("Group by", chooser)), place,
-    el("p", { class: "quiet small" }, "Fewer than three sessions give no interval. Groups differ in whom they talk to and about what, not only in the counselor; ", el("code", {}, "tanalyze compare"), " tests differences."));
+    el("p", { class: "quiet small" }, "Fewer than three clients or sessions give no interval. Groups also differ in their clients and in what these bring; ", el("code", {}, "tanalyze compare"), " tests differences."));
   return section;
 }
 
