@@ -313,9 +313,14 @@ function sessionMeasure(measure, [value, lo, hi, n, of], people, models) {
     el("td", {}, interval(lo, hi, unit)), el("td", { class: "num" }, turns), el("td", {}, bar), ofPeople, ofModels);
 }
 
+/** The rows of a packed table as objects. */
+function unpacked({ columns, rows }) {
+  return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));
+}
+
 function sessionThirds(model) {
   const parts = ["whole", "third_1", "third_2", "third_3"];
-  const cells = new Map((model.data.profile ?? []).map((one) => [`${one.code} ${one.part}`, one]));
+  const cells = new Map(unpacked(model.data.profile).map((one) => [`${one.code} ${one.part}`, one]));
   const codes = model.codes.filter((code) => (cells.get(`${code.column} whole`)?.n ?? 0) > 0);
   if (!codes.length) return null;
   const heads = ["Code", "Whole session", "First third", "Middle third", "Last third"];
@@ -340,7 +345,7 @@ function sessionResponses(model) {
     const code = model.codes.find((one) => one.column === column);
     return code ? sessionCodeName(model, code) : sessionCapital(column.replaceAll("_", " "));
   };
-  const rows = (model.data.responses ?? []).filter((one) => one.n_both > 0);
+  const rows = unpacked(model.data.responses).filter((one) => one.n_both > 0);
   if (!rows.length) return null;
   const groups = new Map();
   for (const one of rows) groups.set(one.client_code, [...(groups.get(one.client_code) ?? []), one]);
