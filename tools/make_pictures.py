@@ -34,6 +34,7 @@ WIDTHS = {"": 174, "_column": 85}
 VIEWS = {
     "report": "#overview",
     "report_session": f"#session/{SHOWN}/turn/5",
+    "report_sheet": f"#sheet/session/{SHOWN}",
 }
 LOOKS: dict[str, dict[str, Any]] = {
     "": {"viewport": {"width": 1366, "height": 900}},
