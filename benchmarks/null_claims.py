@@ -119,7 +119,7 @@ def sessions(data: Path, results: Path | None, name: str) -> pd.DataFrame:
 def bare(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the core measures alone: nothing is claimed of others unless they are named."""
     columns = (*_BESIDE, *CORE, *(f"{name}{end}" for name in CORE for end in ("_lo", "_hi")), *map(count_name, CORE))
-    return frame[[name for name in columns if name in frame]]
+    return frame[[name for name in dict.fromkeys(columns) if name in frame]]
 
 
 def null_rows(pool: pd.DataFrame, runs: int) -> Iterator[Sequence[str]]:
