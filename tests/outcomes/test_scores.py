@@ -100,7 +100,7 @@ MISTAKES = [
     (
         {"PHQ-9": [3]},
         (
-            "--outcomes: no column says whose the scores are (its columns: PHQ-9). Give a column session_id, or client"
+            "--outcomes: no column says whose the scores are (the table has 1 column). Give a column session_id, or client"
             " with date or session_number; --columns client=Case names it."
         ),
     ),

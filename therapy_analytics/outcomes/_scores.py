@@ -91,7 +91,8 @@ def read_scores(
     rows = _number_or_id(named(cells, columns or {}, NAMES))
     others = [str(name) for name in rows if name not in NAMES]
     if not {"session_id", "client"} & set(rows):
-        problem = f"no column says whose the scores are (its columns: {_listed(cells.columns)})"
+        # Not the names: a transcript given by mistake has words in its first line
+        problem = f"no column says whose the scores are (the table has {counted(cells.shape[1], 'column')})"
         remedy = "Give a column session_id, or client with date or session_number; --columns client=Case names it"
         raise BadOptionError(_OPTION, problem, remedy)
     long, notes = _long(rows.assign(row=np.arange(2, len(rows) + 2)), others, index)

@@ -253,7 +253,7 @@ def _labels_of_columns(rows: pd.DataFrame) -> list[str]:
 
 
 def _labels_in(column: pd.Series) -> list[str]:
-    parts = {slug(part) for cell in column.astype(str).unique() for part in SEVERAL.split(cell)}
+    parts = {slug(part) for cell in column.dropna().astype(str).unique() for part in SEVERAL.split(cell)}
     return sorted(part for part in parts - NONE if len(part) <= _LONGEST_LABEL)
 
 
