@@ -96,7 +96,7 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
     BadDataFileError
         The file is not a table, or the table of labels is not right.
     """
-    labels = _labels(options, machine.codes)
+    labels = label_index(options, machine.codes)
     if gold is None:
         rows, place, notes = _brought(machine, options)
     else:
@@ -134,7 +134,7 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(object).where(frame.notna(), "").astype(str).reset_index(drop=True)
 
 
-def _labels(options: GoldOptions, codes: Sequence[str]) -> LabelIndex:
+def label_index(options: GoldOptions, codes: Sequence[str]) -> LabelIndex:
     """Return the meanings of labels; refuse a user's table whose codes nobody knows."""
     builtin = LabelIndex(frozenset(codes), book=options.book)
     if options.labels is None:

@@ -23,6 +23,7 @@ from therapy_analytics.cli._app import (
     say,
     sentences,
 )
+from therapy_analytics.cli._coders import agree_with_each_other
 from therapy_analytics.cli._tables import show_comparison
 
 
@@ -111,16 +112,29 @@ def compare(
 
 @app.command()
 def agree(
-    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    results: Annotated[
+        Path,
+        typer.Argument(help="Folder that tanalyze run wrote; or a file of one person's codes.", show_default=False),
+    ],
     gold: Annotated[
         Path | None,
         typer.Argument(
             help="Codes by people, CSV or xlsx: session_id, turn, then coder and codes. Without it, the codes that the "
-            "transcripts brought with them.",
+            "transcripts brought with them. After a file of codes: those of another person.",
             show_default=False,
         ),
     ] = None,
     *,
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Of two people's codes: also write adjudicate.html, to settle what they differ on."),
+    ] = False,
+    sample: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of two people's codes: the sample that they coded. The page then holds its words.", show_default=False
+        ),
+    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option("--map", help="CSV of label and code: what the coders' labels mean.", show_default=False),
@@ -168,6 +182,12 @@ def agree(
             columns=pairs(columns, NAMES, "--columns"),
             labels=labels, book=book, blank=blank, transcripts=transcripts,
         )  # fmt: skip
+    if results.is_file():
+        agree_with_each_other(results, gold, page=page, sample=sample, out=out, replace=replace, options=options)
+        return
+    if page or sample is not None:
+        raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
+    with sentences():
         found = agreement_of(results, gold, options=options, epsilon=epsilon)
         found.write(out, figures=plots, replace=replace, on_before=_say)
     say(*(line for told in found.summary for line in told.split("\n")))
