@@ -187,7 +187,8 @@ function viewCodes(item) {
   if (focused) parts.codes.querySelector(`[data-code="${CSS.escape(focused)}"]`)?.focus();
 }
 
-const LETTERS = "abcdefghijklmopqrstvwxyz";
+/** Keys of codes: n is the note's. */
+const LETTERS = "abcdefghijklmopqrstuvwxyz";
 
 /** The two buttons that take over all codes of one coder. */
 function viewTake(item) {
