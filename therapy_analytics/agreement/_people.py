@@ -29,7 +29,7 @@ TABLES = ("coders", "disagreements")
 PAGE = "adjudicate.html"
 MOST_LABELS = 60
 """A column with more different values holds no labels."""
-_CODES = "CODES"
+_CODES = "codes"
 
 
 @dataclass(frozen=True, slots=True)

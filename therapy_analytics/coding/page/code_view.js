@@ -90,8 +90,8 @@ function viewTurnParts() {
   parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
   parts.who = el("h2", { id: "who" });
   parts.words = el("p", { class: "words", id: "words" });
-  parts.turn = el("section", { class: "turn", tabindex: -1, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
-  parts.reveal = el("section", { class: "reveal", "aria-label": "The agreed answer", hidden: true });
+  parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
+  parts.reveal = el("section", { class: "reveal", role: "region", tabindex: 0, "aria-label": "The agreed answer", hidden: true });
   parts.codes = el("section", { class: "codes", "aria-label": "Codes" });
   parts.defined = el("section", { class: "defined", role: "region", "aria-label": "What the code means", tabindex: 0 });
   parts.unsure = el("button", { type: "button", "aria-pressed": "false", "aria-keyshortcuts": "u", onclick: viewUnsure }, "Unsure ", keycap("u"));

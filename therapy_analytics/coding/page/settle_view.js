@@ -90,8 +90,8 @@ function viewParts() {
   parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
   parts.who = el("h2", { id: "who" });
   parts.words = el("p", { class: "words", id: "words" });
-  parts.turn = el("section", { class: "turn", tabindex: -1, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
-  parts.notes = el("section", { class: "reveal", "aria-label": "What the coders noted" });
+  parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
+  parts.notes = el("section", { class: "reveal", role: "region", tabindex: 0, "aria-label": "What the coders noted" });
   parts.codes = el("section", { class: "codes settle", "aria-label": "Codes" });
   parts.defined = el("section", { class: "defined", role: "region", "aria-label": "What the code means", tabindex: 0 });
   parts.note = el("input", { id: "note", type: "text", maxlength: 500, autocomplete: "off", oninput: () => settlingChange(viewItem(), { note: parts.note.value }) });
