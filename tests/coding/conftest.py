@@ -32,7 +32,12 @@ def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the results of the fast tagger on these transcripts."""
     out = tmp_path_factory.mktemp("coding") / "results"
-    ta.run([talks], out, settings=ta.Settings(tagger=ta.TaggerOptions(kind="fast")), writing=Writing(figures=(), report=False))
+    ta.run(
+        [talks],
+        out,
+        settings=ta.Settings(tagger=ta.TaggerOptions(kind="fast")),
+        writing=Writing(figures=(), report=False),
+    )
     return out
 
 

@@ -116,7 +116,9 @@ def test_two_coders_code_and_settle_by_keyboard_alone(
 
     done = tanalyze("compare", results, "--by", "counselor", "--gold", "settled.csv", "--no-plots", folder=tmp_path)
     assert done.status == 0, done.err
-    assert (tmp_path / "comparison" / "gold_rates.csv").exists() or "codes by hand" in done.text
+    by_hand = pd.read_csv(tmp_path / "comparison" / "gold.csv")
+    n_therapist = sum(row["role"] == "therapist" for row in drawn(folder))
+    assert by_hand.loc[by_hand["code"] == "mi_question", "n_gold_turns"].sum() == n_therapist
     done = tanalyze("agree", results, "settled.csv", "--out", "machine", "--no-plots", folder=tmp_path)
     assert done.status == 0, done.err
     assert f"Of {len(rows)} rows of the human codes {len(rows)} were matched" in done.text
@@ -293,7 +295,9 @@ def test_a_file_is_taken_up_again_and_anothers_is_not(desk: Opened, small: Path,
     assert bens.inner_text(".count").startswith("0 of 24 done")
 
 
-def test_a_browser_that_keeps_nothing_says_so_and_asks_before_it_closes(desk: Opened, small: Path, tmp_path: Path) -> None:
+def test_a_browser_that_keeps_nothing_says_so_and_asks_before_it_closes(
+    desk: Opened, small: Path, tmp_path: Path
+) -> None:
     own = desk()
     own.context.add_init_script("Storage.prototype.setItem = () => { throw new Error('no'); }")
     page = own.open(coding_page(small, "Ann"))
@@ -341,7 +345,7 @@ def test_training_shows_the_agreed_answer_and_does_not_go_into_the_file(
 def test_words_of_a_transcript_run_nothing(desk: Opened, small: Path) -> None:
     hostile = "</script><script>window.ran=1</script><img src=x onerror=window.ran=1>{{script}}"
     words = (small / "turns.json").read_text(encoding="utf-8")
-    for said in {"How was the week with the new rota?", "It rained, so we stayed in."}:
+    for said in ("How was the week with the new rota?", "It rained, so we stayed in."):
         words = words.replace(said, hostile)
     (small / "turns.json").write_text(words, encoding="utf-8")
     page = desk().open(coding_page(small, "Ann"))
@@ -375,8 +379,8 @@ def test_every_view_is_accessible(
     press(page, "Enter", "?")
     check_shown(page, width)
     ann, ben = (
-        codes_of(small, tmp_path / f"{name}.csv", name, lambda at, _, code, id=id: code.id == id)
-        for name, id in (("Ann", "question"), ("Ben", "reflection"))
+        codes_of(small, tmp_path / f"{name}.csv", name, lambda at, _, code, wanted=wanted: code.id == wanted)
+        for name, wanted in (("Ann", "question"), ("Ben", "reflection"))
     )
     (tmp_path / "adjudicate.html").write_bytes(between_coders(ann, ben, sample=small)[1])
     page = own.open(tmp_path / "adjudicate.html")
@@ -391,7 +395,8 @@ def test_every_view_is_accessible(
 
 SMALL = """
 [...document.querySelectorAll("button, summary, input:not([hidden])")].filter((one) => one.getClientRects().length)
-  .map((one) => [one.textContent || one.id, one.closest("label") ?? one]).filter(([, one]) => one.getBoundingClientRect().height < 44)
+  .map((one) => [one.textContent || one.id, one.closest("label") ?? one])
+  .filter(([, one]) => one.getBoundingClientRect().height < 44)
   .map(([name]) => name)
 """
 

@@ -197,7 +197,9 @@ def _frame_of(tables: Sequence[pd.DataFrame], turns: pd.DataFrame | None, option
     roles = {code.column: str(code.role) for book in builtin_codebooks() for code in book.codes}
     codes = sorted({code for rows in tables for code in _codes_in(rows, tuple(roles), options)})
     if not codes:
-        raise BadOptionError(_CODES, "the files hold no code of a codebook", "Give --map, or columns such as mi_question")
+        raise BadOptionError(
+            _CODES, "the files hold no code of a codebook", "Give --map, or columns such as mi_question"
+        )
     found = _turns_in(tables) if turns is None else turns
     role = found["role"]
     columns: dict[str, object] = {}
@@ -245,7 +247,9 @@ def _given(machine: Machine, rows: pd.DataFrame, options: GoldOptions) -> tuple[
     """Return the codes of one person, and what they said beside them."""
     gold = read_gold(machine, rows, replace(options, columns={}))
     place = match(rows, machine.turns).place
-    cells: Mapping[str, object] = {name: rows.get(name, "") for name in ("coder", "code", "unsure", "note", "inclusion")}
+    cells: Mapping[str, object] = {
+        name: rows.get(name, "") for name in ("coder", "code", "unsure", "note", "inclusion")
+    }
     marks = pd.DataFrame({"place": place, **cells})
     return replace(gold, notes=tuple(note for note in gold.notes if note != LISTED)), marks[marks["place"] >= 0]
 
@@ -255,11 +259,10 @@ def _disagreements(codes: PeopleCodes) -> pd.DataFrame:
     wide = codes.values.pivot_table(index=["place", "code"], columns="coder", values="value", aggfunc="first")
     wide = wide.reindex(columns=list(codes.coders)).dropna()
     wide = wide[wide[codes.coders[0]] != wide[codes.coders[1]]].astype(np.int64).reset_index()
-    unsure = codes.marks.assign(unsure=(codes.marks["unsure"] == "1").astype(np.int64))
-    unsure = unsure.groupby(["place", "coder"])["unsure"].max()
-    about = codes.turns.iloc[wide["place"]].reset_index(drop=True)
-    found = pd.DataFrame({"session_id": about["session_id"], "turn": about["turn"], "code": wide["code"]})
+    marked = codes.marks[codes.marks["unsure"] == "1"]
+    unsure = set(zip(marked["place"], marked["coder"], strict=True))
+    found = codes.turns.iloc[wide["place"]][["session_id", "turn"]].reset_index(drop=True).assign(code=wide["code"])
     for name, coder in zip(("first", "second"), codes.coders, strict=True):
-        marked = [int(unsure.get((place, coder), 0)) for place in wide["place"]]
-        found = found.assign(**{f"{name}_coder": coder, name: wide[coder], f"{name}_unsure": marked})
+        found[f"{name}_coder"], found[name] = coder, wide[coder]
+        found[f"{name}_unsure"] = [int((place, coder) in unsure) for place in wide["place"]]
     return found

@@ -30,7 +30,8 @@ METHODS = f"""
 - No kappa, AC1 or alpha of fewer than {FEWEST_TURNS} turns: a single turn would move them by tenths.
 - Intervals in brackets, 95 %: over clusters as named above, Student's t with clusters less one degrees of freedom and
   the jackknife's standard error (each cluster left out in turn; Efron & Stein, 1981), in the logit of the statistic.
-  None with fewer than {FEWEST_CLUSTERS} clusters, where one cluster alone defines a statistic, or where all agree wholly.
+  None with fewer than {FEWEST_CLUSTERS} clusters, where one cluster alone defines a statistic, or where all agree
+  wholly.
 - The turns count alike, however they were drawn: this is agreement on the turns that were coded.
 - This is the agreement before anything was settled, and the one to report.
 """

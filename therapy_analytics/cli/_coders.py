@@ -52,7 +52,9 @@ def code(
     from therapy_analytics.coding import coding_page  # noqa: PLC0415
 
     if training is None and training_sample is not None:
-        raise typer.BadParameter("It says where the words of --training are. Give that, too.", param_hint="--training-sample")
+        raise typer.BadParameter(
+            "It says where the words of --training are. Give that, too.", param_hint="--training-sample"
+        )
     with sentences():
         page = coding_page(sample, coder, book=book, training=training, training_sample=training_sample)
     say(

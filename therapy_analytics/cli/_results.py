@@ -127,7 +127,9 @@ def agree(
     *,
     page: Annotated[
         bool,
-        typer.Option("--page", help="Of two people's codes: also write adjudicate.html, to settle what they differ on."),
+        typer.Option(
+            "--page", help="Of two people's codes: also write adjudicate.html, to settle what they differ on."
+        ),
     ] = False,
     sample: Annotated[
         Path | None,

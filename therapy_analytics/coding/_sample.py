@@ -91,7 +91,7 @@ def _drawn(path: Path) -> pd.DataFrame:
     if table.empty or turn.isna().any() or (turn % 1 != 0).any() or table.duplicated(["session_id", "turn"]).any():
         raise BadDataFileError(str(path), "it lists no turns, or some without a number or twice", _AGAIN)
     kept = [name for name in (*NEEDED, *COLUMNS) if name in table]
-    inclusion = table["inclusion"] if "inclusion" in table else ""
+    inclusion = table.get("inclusion", "")
     return table[kept].assign(turn=turn.astype("int64"), inclusion=inclusion)
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.agreement._people import CoderAgreement, PeopleCodes, people_agreement
@@ -89,26 +87,32 @@ def _own_code(column: str, key: str) -> Json:
 def _turns(codes: PeopleCodes) -> list[Json]:
     """Return the turns that both coded, with what each gave and said, by codebook."""
     wide = codes.values.pivot_table(index=["place", "code"], columns="coder", values="value", aggfunc="first")
-    wide = wide.reindex(columns=list(codes.coders)).dropna().astype("int64")
-    marks = {place: own for place, own in codes.marks.groupby("place")}
-    found = []
-    for place, rows in wide.groupby(level="place"):
-        about, own = codes.turns.iloc[int(place)], marks[place]
-        values = {str(code): [int(value) for value in row] for (_, code), row in zip(rows.index, rows.to_numpy())}
-        inclusion = next((one for one in own["inclusion"] if one), "")
-        said = [_said(own[own["coder"] == coder]) for coder in codes.coders]
-        key = {"session": about["session_id"], "turn": int(about["turn"]), "role": about["role"]}
-        found.append({**key, "inclusion": inclusion, "values": values, "said": said})
-    return found
-
-
-def _said(own: pd.DataFrame) -> Mapping[str, Json]:
-    """Return whether a coder was unsure of a turn, and the note, by the codebook; "" stands for all books."""
-    books = own["code"].astype(str).str.partition("_")[0]
-    return {
-        str(book): {
-            "unsure": int((rows["unsure"] == "1").any()),
-            "note": next((str(note) for note in rows["note"] if note), ""),
+    wide = wide.reindex(columns=list(codes.coders)).dropna().reset_index()
+    values: dict[int, Json] = {}
+    for place, code, *given in wide.to_numpy().tolist():
+        values.setdefault(int(place), {})[str(code)] = [int(value) for value in given]
+    marks: dict[int, list[Json]] = {place: [] for place in values}
+    for row in codes.marks.to_dict("records"):
+        marks.get(int(row["place"]), []).append({str(name): cell for name, cell in row.items()})
+    about = codes.turns.to_dict("records")
+    return [
+        {
+            "session": about[place]["session_id"],
+            "turn": int(about[place]["turn"]),
+            "role": about[place]["role"],
+            "inclusion": next((row["inclusion"] for row in marks[place] if row["inclusion"]), ""),
+            "values": given,
+            "said": [_said(row for row in marks[place] if row["coder"] == coder) for coder in codes.coders],
         }
-        for book, rows in own.groupby(books)
-    }
+        for place, given in values.items()
+    ]
+
+
+def _said(rows: Iterable[Json]) -> dict[str, Json]:
+    """Return whether a coder was unsure of a turn, and the note, by the codebook; "" stands for all books."""
+    found: dict[str, Json] = {}
+    for row in rows:
+        one = found.setdefault(str(row["code"]).partition("_")[0], {"unsure": 0, "note": ""})
+        one["unsure"] = max(one["unsure"], int(row["unsure"] == "1"))
+        one["note"] = one["note"] or row["note"]
+    return found

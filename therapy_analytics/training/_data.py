@@ -12,7 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.agreement._cells import NO, NONE, SEVERAL, YES
-from therapy_analytics.agreement._gold import BLANK, NAMES, GoldOptions, as_text, named, read_gold, read_table, refuse_unblinded
+from therapy_analytics.agreement._gold import (
+    BLANK,
+    NAMES,
+    GoldOptions,
+    as_text,
+    named,
+    read_gold,
+    read_table,
+    refuse_unblinded,
+)
 from therapy_analytics.agreement._labels import LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, codebook_named
