@@ -102,13 +102,13 @@ def _turns(codes: PeopleCodes) -> list[Json]:
             "role": about[place]["role"],
             "inclusion": next((row["inclusion"] for row in marks[place] if row["inclusion"]), ""),
             "values": given,
-            "said": [_said(row for row in marks[place] if row["coder"] == coder) for coder in codes.coders],
+            "said": [_marks_of(row for row in marks[place] if row["coder"] == coder) for coder in codes.coders],
         }
         for place, given in values.items()
     ]
 
 
-def _said(rows: Iterable[Json]) -> dict[str, Json]:
+def _marks_of(rows: Iterable[Json]) -> dict[str, Json]:
     """Return whether a coder was unsure of a turn, and the note, by the codebook; "" stands for all books."""
     found: dict[str, Json] = {}
     for row in rows:

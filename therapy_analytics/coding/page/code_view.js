@@ -27,9 +27,9 @@ function viewTop() {
   parts.count = el("span", { class: "count" });
   parts.progress = el("progress", { "aria-label": "Turns coded in this round", max: 1, value: 0 });
   parts.saved = el("span", { class: "saved" });
-  parts.open = el("button", { type: "button", onclick: () => { codingResume(); viewShow(true); } }, "Next open turn");
+  parts.open = el("button", { type: "button", onclick: () => { codingResume(); viewShow(true); } }, "Next open");
   parts.unsureNext = el("button", { type: "button", onclick: viewNextUnsure });
-  parts.download = el("button", { type: "button", onclick: () => { codingDownload(); viewShow(); } }, `Download ${coding.data.file}`);
+  parts.download = el("button", { type: "button", "aria-label": `Download ${coding.data.file}`, onclick: () => { codingDownload(); viewShow(); } }, "Download");
   const load = fileButton("Load a file…", (text) => {
     const { turns, problem } = codingLoad(text);
     view.message = problem ?? `${counted(turns, "turn")} taken from the file.`;
@@ -66,7 +66,7 @@ function viewTopShow(round) {
   parts.rounds.hidden = coding.rounds.length < 2;
   parts.rounds.replaceChildren(...coding.rounds.map((one, number) => el("button", {
     type: "button", "aria-current": number === coding.round ? "step" : null, onclick: () => viewRound(number),
-  }, `${one.training ? "Training: " : ""}${one.book.id}${codingOpen(one).length ? "" : " ✓"}`)));
+  }, `${one.training ? "training " : ""}${one.book.id}${codingOpen(one).length ? "" : " ✓"}`)));
 }
 
 function viewRound(number) {
@@ -88,6 +88,7 @@ function viewNextUnsure() {
 function viewTurnParts() {
   const parts = view.parts;
   parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
+  staysAtEnd(parts.context);
   parts.who = el("h2", { id: "who" });
   parts.words = el("p", { class: "words", id: "words" });
   parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
@@ -160,10 +161,10 @@ function viewCodes(round, turn) {
     viewCode(main), subs.length ? el("div", { class: "subs" }, subs.map(viewCode)) : null));
   const none = el("div", { class: "family none" }, el("div", { class: "code" }, el("button", { type: "button", "data-none": true, "aria-pressed": "false", "aria-keyshortcuts": "0", onclick: viewNone },
     keycap("0"), el("span", { class: "name" }, "None of these"))));
-  const many = codesOf(round, turn).length > 8;
-  view.parts.codes.replaceChildren(el("div", { class: "families", "data-many": many }, groups, none));
-  // Many codes take the whole height; what one means then stands under the turn.
-  (many ? view.parts.left : view.parts.right).append(view.parts.defined);
+  const n = codesOf(round, turn).length;
+  view.parts.codes.replaceChildren(el("div", { class: "families", "data-many": n > 8 }, groups, none));
+  // Very many codes take the whole height; what one means then stands under the turn.
+  (n > 14 ? view.parts.left : view.parts.right).append(view.parts.defined);
 }
 
 function viewCode(code) {
@@ -186,13 +187,15 @@ function viewAnswer(round, turn) {
   parts.noteButton.setAttribute("aria-pressed", String(answer.note !== ""));
   if (parts.note.value !== answer.note) parts.note.value = answer.note;
   parts.reveal.hidden = !revealed;
+  parts.defined.hidden = revealed;
   if (revealed) parts.reveal.replaceChildren(...trainingReveal(round, turn).filter(Boolean));
   const asked = answer.none && !answer.done;
   parts.done.replaceChildren(asked ? "None of these: go on " : revealed || answer.done ? "Next " : "Done ", keycap("Enter"));
   const open = asked ? "None of these: press Enter once more." : "";
   if (parts.state.textContent !== open) parts.state.textContent = open;
   parts.turn.dataset.done = String(answer.done);
-  parts.who.textContent = `${who(turn.role)}${answer.done ? " ✓ coded" : ""}`;
+  const begins = round.turns[coding.at - 1]?.session !== turn.session;
+  parts.who.textContent = `${who(turn.role)}${begins && coding.at ? " · a new session" : ""}${answer.done ? " ✓ coded" : ""}`;
 }
 
 /* ---- What a code means ---- */
@@ -267,8 +270,11 @@ function viewDone() {
   const said = codingDone();
   view.message = "";
   // In training the agreed answer is seen before one goes on.
-  if (said === "none" || (round.training && !before)) viewShow();
-  else viewMove(1);
+  if (said === "none") viewShow();
+  else if (round.training && !before) {
+    viewShow();
+    view.parts.reveal.scrollIntoView({ block: "nearest", behavior: "instant" });
+  } else viewMove(1);
 }
 
 function viewKey(event) {

@@ -88,6 +88,7 @@ function viewTopShow() {
 function viewParts() {
   const parts = view.parts;
   parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
+  staysAtEnd(parts.context);
   parts.who = el("h2", { id: "who" });
   parts.words = el("p", { class: "words", id: "words" });
   parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);

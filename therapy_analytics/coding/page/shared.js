@@ -63,6 +63,11 @@ function contextOf(turns, turn, most) {
   return [...first, ...before.map(([, role, words]) => el("p", { class: `said ${role}` }, el("b", {}, who(role)), " ", words))];
 }
 
+/** The last words before the turn stay in sight when the box grows or shrinks. */
+function staysAtEnd(box) {
+  new ResizeObserver(() => { box.scrollTop = box.scrollHeight; }).observe(box);
+}
+
 /** What a code means, with what has it and what only seems to. */
 function definitionOf(code) {
   if (!code) return [];
