@@ -15,6 +15,8 @@ import therapy_analytics as ta
 from therapy_analytics.agreement._people import people_agreement
 from therapy_analytics.coding import between_coders
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.training import TrainOptions
+from therapy_analytics.training._data import material_of
 
 QUESTIONS = ("question", "question_open")
 
@@ -170,3 +172,31 @@ def test_the_codes_of_a_page_are_read_as_they_are(sample: Path, results: Path, t
     found = ta.agreement(results, codes)
     assert found.codes.set_index("code").at["mi_question", "n_turns"] > 20
     assert "Somebody who corrects a machine" not in found.text
+
+
+def settled(path: Path, codes: Path) -> Path:
+    """Write a file of codes as the page hands out what was settled."""
+    rows = pd.read_csv(codes, keep_default_na=False).assign(coder="settled", decided_by="both agreed")
+    rows.assign(first=rows["value"], second=rows["value"]).to_csv(path, index=False)
+    return path
+
+
+def test_what_was_settled_is_learnt_from_as_it_is(sample: Path, talks: Path, tmp_path: Path) -> None:
+    codes = codes_of(sample, tmp_path / "codes.csv", "Ann", lambda at, _, code: code.id == "question" and at % 2)
+    sessions = [session for path in sorted(talks.glob("*_*")) for session in ta.read(path)]
+    found = material_of(settled(tmp_path / "settled.csv", codes), sessions, TrainOptions())
+    assert {code.book for code in found.codes} == {"mi"}
+    assert not [note for note in found.notes if "left out" in note or "corrects a machine" in note]
+    pd.read_csv(codes).assign(unblinded=1).to_csv(tmp_path / "unblinded.csv", index=False)
+    with pytest.raises(BadOptionError, match="made with the machine's answer in view"):
+        material_of(tmp_path / "unblinded.csv", sessions, TrainOptions())
+
+
+def test_outcomes_take_what_was_settled(sample: Path, results: Path, tmp_path: Path) -> None:
+    codes = codes_of(sample, tmp_path / "codes.csv", "Ann", lambda at, _, code: code.id == "question" and at % 2)
+    gold = settled(tmp_path / "settled.csv", codes)
+    names = sorted({row["session_id"] for row in drawn(sample)})
+    scores = "".join(f"{name},{20 - at}\n" for at, name in enumerate(names))
+    (tmp_path / "scores.csv").write_text(f"session_id,PHQ-9\n{scores}", encoding="utf-8")
+    done = tanalyze("outcomes", results, "--outcomes", "scores.csv", "--gold", gold, folder=tmp_path)
+    assert done.status == 0, done.err

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from therapy_analytics.coding._code import coding_page
-from therapy_analytics.coding._sample import Sample, read_sample
+from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.coding._settle import adjudication_page, between_coders
 
-__all__ = ["Sample", "adjudication_page", "between_coders", "coding_page", "read_sample"]
+__all__ = ["SampleToCode", "adjudication_page", "between_coders", "coding_page", "read_sample"]

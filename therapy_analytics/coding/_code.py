@@ -10,7 +10,7 @@ from typing import Any
 from therapy_analytics.behaviours import Codebook, codebook_named
 from therapy_analytics.coding._books import book_json
 from therapy_analytics.coding._page import assemble
-from therapy_analytics.coding._sample import Sample, Words, read_sample
+from therapy_analytics.coding._sample import SampleToCode, SpokenTurn, read_sample
 from therapy_analytics.coding._training import training_json
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.outputs import written_to
@@ -97,7 +97,7 @@ def coding_page(
     return path
 
 
-def _books(sample: Sample, wanted: str | None) -> list[Codebook]:
+def _books(sample: SampleToCode, wanted: str | None) -> list[Codebook]:
     """Return the books to code by; a book of the user's own is known by its file alone."""
     try:
         return [codebook_named(one) for one in ([wanted] if wanted else sample.books)]
@@ -108,7 +108,7 @@ def _books(sample: Sample, wanted: str | None) -> list[Codebook]:
         raise BadOptionError("--book", problem, "Name its file with --book") from None
 
 
-def sessions_json(sessions: Mapping[str, Mapping[int, Words]], wanted: Iterable[str]) -> dict[str, Any]:
+def sessions_json(sessions: Mapping[str, Mapping[int, SpokenTurn]], wanted: Iterable[str]) -> dict[str, Any]:
     """Return the words of some sessions by id: for each turn its number, its role and what was said."""
     kept = set(wanted)
     return {

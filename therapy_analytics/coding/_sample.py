@@ -21,7 +21,7 @@ _AGAIN = "Make the sample again: tanalyze sample"
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SpokenTurn:
     """What was said in one turn, and by whom (therapist, client or other)."""
 
     role: str
@@ -29,7 +29,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleToCode:
     """The turns that are to be coded.
 
     Attributes
@@ -46,12 +46,12 @@ class Sample:
     """
 
     drawn: pd.DataFrame
-    sessions: Mapping[str, Mapping[int, Words]]
+    sessions: Mapping[str, Mapping[int, SpokenTurn]]
     books: tuple[str, ...]
     sha256: str
 
 
-def read_sample(folder: str | Path) -> Sample:
+def read_sample(folder: str | Path) -> SampleToCode:
     """Read a sample.
 
     Raises
@@ -76,7 +76,7 @@ def read_sample(folder: str | Path) -> Sample:
     drawn = drawn.assign(order=drawn["session_id"].map(order)).sort_values(["order", "turn"], kind="stable")
     text = json.dumps([sorted(keys), sorted(books)])
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Sample(drawn.drop(columns="order").reset_index(drop=True), sessions, books, digest)
+    return SampleToCode(drawn.drop(columns="order").reset_index(drop=True), sessions, books, digest)
 
 
 def _drawn(path: Path) -> pd.DataFrame:
@@ -102,11 +102,11 @@ def _json(path: Path) -> Any:
         raise BadDataFileError(str(path), "it cannot be read as JSON", _AGAIN) from None
 
 
-def _words(path: Path) -> dict[str, dict[int, Words]]:
+def _words(path: Path) -> dict[str, dict[int, SpokenTurn]]:
     try:
         return {
             str(one["session_id"]): {
-                int(turn["turn"]): Words(str(turn["role"]), str(turn["words"])) for turn in one["turns"]
+                int(turn["turn"]): SpokenTurn(str(turn["role"]), str(turn["words"])) for turn in one["turns"]
             }
             for one in _json(path)["sessions"]
         }

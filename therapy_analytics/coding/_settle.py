@@ -14,7 +14,7 @@ from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.coding._books import LETTERS, book_json
 from therapy_analytics.coding._code import CONTEXT, sessions_json
 from therapy_analytics.coding._page import assemble
-from therapy_analytics.coding._sample import Sample, read_sample
+from therapy_analytics.coding._sample import SampleToCode, read_sample
 
 SCRIPTS = ("settle.js", "settle_view.js")
 Json = dict[str, Any]
@@ -52,7 +52,7 @@ def between_coders(
     return found, adjudication_page(found, read)
 
 
-def adjudication_page(found: CoderAgreement, sample: Sample | None = None) -> bytes:
+def adjudication_page(found: CoderAgreement, sample: SampleToCode | None = None) -> bytes:
     """Return the page on which somebody settles the disagreements of two coders, with words if the sample is given."""
     codes = found.codes
     turns = _turns(codes)

@@ -12,7 +12,7 @@ import pandas as pd
 from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Codebook
-from therapy_analytics.coding._sample import WORDS, Sample, Words, read_sample
+from therapy_analytics.coding._sample import WORDS, SampleToCode, SpokenTurn, read_sample
 from therapy_analytics.errors import BadOptionError
 
 TURNS = 30
@@ -20,11 +20,11 @@ TURNS = 30
 HALF = 0.5
 OPTION = "--training"
 
-Sessions = Mapping[str, Mapping[int, Words]]
+Sessions = Mapping[str, Mapping[int, SpokenTurn]]
 
 
 def training_json(
-    answers: Path, words: Path | None, sample: Sample, folder: Path, books: Sequence[Codebook]
+    answers: Path, words: Path | None, sample: SampleToCode, folder: Path, books: Sequence[Codebook]
 ) -> tuple[dict[str, list[dict[str, Any]]], Sessions]:
     """Return the training turns of each book with their agreed answers, and the words of the sessions that they are in.
 
@@ -34,7 +34,7 @@ def training_json(
         A table of codes, as `read_gold` takes it: settled.csv, or any table of human codes.
     words : Path, optional
         The sample that the answers are about; by default the folder of `answers`, else `folder`.
-    sample : Sample
+    sample : SampleToCode
         What is to be coded afterwards, in `folder`: its own turns are left out, for their answers would be seen.
     folder : Path
         The folder of that sample.
