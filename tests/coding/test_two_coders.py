@@ -161,6 +161,8 @@ def test_the_command_writes_what_it_says(small: Path, pair: tuple[Path, Path], t
 
 def test_options_that_do_not_go_together_are_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
     assert "Give the codes of a second person, too" in tanalyze("agree", pair[0], folder=tmp_path).text
+    assert "no table that can be read" in tanalyze("agree", "no_such.csv", pair[0], folder=tmp_path).text
+    assert "holds no results" in tanalyze("agree", "no_such", pair[0], folder=tmp_path).text
     done = tanalyze("agree", tmp_path, pair[0], "--page", folder=tmp_path)
     assert (done.status, "two files of codes, not for results" in done.text) == (2, True)
     done = tanalyze("code", tmp_path, "--coder", "A", "--training-sample", ".", folder=tmp_path)

@@ -184,7 +184,7 @@ def agree(
             columns=pairs(columns, NAMES, "--columns"),
             labels=labels, book=book, blank=blank, transcripts=transcripts,
         )  # fmt: skip
-    if results.is_file():
+    if results.is_file() or (results.suffix and not results.exists()):  # a file of codes, or one that is not there
         agree_with_each_other(results, gold, page=page, sample=sample, out=out, replace=replace, options=options)
         return
     if page or sample is not None:
