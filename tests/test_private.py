@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import therapy_analytics as ta
+from therapy_analytics import private
 from therapy_analytics.behaviours import load_tagger
 from therapy_analytics.behaviours.text_model import load_text_model
 from therapy_analytics.errors import TherapyAnalyticsError
@@ -34,8 +35,8 @@ messages that `docs/privacy.md` names, and in nothing else."""
 OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters", "snow", "songs")
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
-HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted", "speakers"}
-"""Folders whose files are transcripts: what `convert`, `redact` and `speakers` are for."""
+HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted", "speakers", "drawn", "settling"}
+"""Folders whose files hold words: what `convert`, `redact`, `speakers`, and the pages of people who code are for."""
 
 GUARD = r"""
 import contextlib, io, json, os, sys, tempfile, threading
@@ -94,7 +95,12 @@ ends = {
         "compare", "r", "--by", "site", "--measures", "core", "--permutations", "1000", "--out", "compared"
     ),
     "outcomes": tanalyze("outcomes", "r", "--outcomes", "scores.csv", "--out", "outcomes"),
-    "agree": tanalyze("agree", "r", "codes.csv", "--out", "agreed"),
+    "agree": max(
+        tanalyze("agree", "r", "codes.csv", "--out", "agreed"),
+        tanalyze("agree", "people/Ann.csv", "people/Ben.csv", "--page", "--out", "settled"),
+        tanalyze("agree", "people/Ann.csv", "people/Ben.csv", "--page", "--sample", "drawn", "--out", "settling"),
+    ),
+    "code": tanalyze("code", "drawn", "--coder", "Ann"),
     "train": tanalyze("train", "codes.csv", "coded", "--cold", *beside, "--only", "own_greets", "--out", "model"),
     "export": max(tanalyze("export", "r", "--to", form, "--out", "exported") for form in ("parquet", "stata")),
     "convert": max(tanalyze("convert", "talks", "--to", to, "--out", f"converted_{to}") for to in ("csv", "vtt")),
@@ -116,7 +122,9 @@ from therapy_analytics.measures import MEASURES
 ready = [load_accurate(), syntax.load_tagger()]  # that these are data is seen by what they ask for
 failed = {"broken": tanalyze("run", "broken", "--out", "b", "--tagger", "fast", "--no-plots")}
 failed["inspected"] = tanalyze("inspect", "broken")
-for words in (("agree", "r", "broken/quote.csv"), ("train", "broken/quote.csv", "talks"), ("compare", "misnamed"),
+for words in (("agree", "r", "broken/quote.csv"), ("agree", "broken/quote.csv", "broken/headless.csv"),
+              ("code", "misnamed", "--coder", "Ann"), ("code", "torn", "--coder", "Ann"),
+              ("train", "broken/quote.csv", "talks"), ("compare", "misnamed"),
               ("report", "misnamed"), ("export", "misnamed"), ("run", "misnamed", "--out", "m"),
               ("run", "talks", "--metadata", "broken/quote.csv", "--out", "m"),
               ("run", "talks", "--lexicon", "broken/cut.json", "--out", "m"), ("codebook", "broken/cut.json")):
@@ -165,6 +173,7 @@ def make(work: Path) -> None:
     codes = [f"s{number},{at},{int(greets(number, at))},{int(at % 4 == 0)}" for number, at in places]
     (work / "codes.csv").write_text("\n".join(["session_id,turn,greets,mi_question", *codes]) + "\n", encoding="utf-8")
     (work / "scores.csv").write_text("session_id,PHQ-9\ns0,14\ns1,9\n", encoding="utf-8")
+    make_sample(work)
     words = " ".join((*SPOKEN, *LABELS))
     for name, data in {
         "cut.json": f'[{{"speaker": "{LABELS[0]}", "text": "{words}',
@@ -179,6 +188,25 @@ def make(work: Path) -> None:
         "../misnamed/sessions.csv": f"{words}\n{words}\n",
     }.items():
         (work / "broken" / name).write_text(data, encoding="utf-8")
+
+
+def make_sample(work: Path) -> None:
+    """Write a sample with the words of its turns, one that is broken, and codes of two people."""
+    said = [{"turn": at, "role": "client" if at % 2 else "therapist", "words": SPOKEN[at % 3]} for at in range(8)]
+    files = {
+        "sample.csv": "session_id,turn,role,inclusion,why\ns0,2,therapist,0.25,random\ns0,7,client,0.25,unsure\n",
+        "design.json": json.dumps({"books": ["mi"]}),
+        "turns.json": json.dumps({"sessions": [{"session_id": "s0", "turns": said}]}),
+    }
+    for folder, wrong in (("drawn", {}), ("torn", {"turns.json": f'{{"sessions": "{" ".join(SPOKEN)}'})):
+        private.folder(work / folder)
+        for name, text in (files | wrong).items():
+            private.write(work / folder / name, text)
+    (work / "people").mkdir()
+    for coder, value in (("Ann", 1), ("Ben", 0)):
+        rows = f"s0,2,mi_question,{value},{coder},0.25,1,not sure\ns0,7,mi_change,1,{coder},0.25,0,\n"
+        text = f"session_id,turn,code,value,coder,inclusion,unsure,note\n{rows}"
+        (work / "people" / f"{coder}.csv").write_text(text, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +242,7 @@ def told(work: Path) -> dict[str, Any]:
 
 def made(work: Path) -> list[Path]:
     """Return all files that were written, those in archives apart."""
-    given = {work / name for name in ("talks", "coded", "broken", "misnamed")}
+    given = {work / name for name in ("talks", "coded", "broken", "misnamed", "people", "torn")}
     return [
         one
         for one in work.rglob("*")
@@ -256,7 +284,7 @@ def test_files_are_their_owners_alone_whatever_the_umask(work: Path, told: dict[
 
 
 def test_nothing_is_written_but_where_it_was_asked_for(work: Path, told: dict[str, Any]) -> None:
-    names = ("r", "p", "compared", "outcomes", "agreed", "model", "exported", "b", "m", "d", *HOLD_WORDS)
+    names = ("r", "p", "compared", "outcomes", "agreed", "settled", "model", "exported", "b", "m", "d", *HOLD_WORDS)
     outs = [work / name for name in names]
     beside = re.compile(r"\.model\.\w+")
     for path in map(Path, told["written"]):

@@ -13,9 +13,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from coding.samples import codes_of, sample_of
 from traces import Traced, beyond_this_machine, need_strace, tanalyze, traced
 
 import therapy_analytics
+import therapy_analytics as ta
 
 TALKS = ("aria_ben.json", "nair_tomas.csv", "sessions.csv")
 TAUGHT = (*TALKS, "boyle_lucia.txt", "lindqvist_dana_1.vtt", "lindqvist_omar.txt", "nair_yuki.txt")
@@ -34,6 +36,10 @@ COMMANDS = {
     "compare": ["compare", "results", "--by", "source", "--out", "compared"],
     "outcomes": ["outcomes", "results", "--outcomes", "scores.csv", "--out", "outcomes"],
     "agree": ["agree", "results", "codes.csv", "--out", "agreed"],
+    "code": ["code", "drawn", "--coder", "Ann", "--training", "trained/settled.csv"],
+    "agree of two people": [
+        "agree", "people/Ann.csv", "people/Ben.csv", "--page", "--sample", "drawn", "--out", "people_agreed",
+    ],
     "export": ["export", "results", "--to", "parquet", "--out", "exported"],
     "export to Stata": ["export", "results", "--to", "stata", "--out", "exported_stata"],
     "train": ["train", "codes.csv", "taught", "--out", "model", "--only", "mi_question"],
@@ -68,6 +74,13 @@ def work(tmp_path_factory: pytest.TempPathFactory, root: Path, samples: Path) ->
         for name in names:
             shutil.copy(samples / name, folder / place)
     shutil.copy(root / "notebooks" / "codes" / "therapist_codes.csv", folder / "codes.csv")
+    sessions = ta.read(folder / "talks" / TALKS[0])
+    sample = sample_of(sessions, folder / "drawn", n=12)
+    trained = sample_of(sessions, folder / "trained", n=40, seed=1)
+    codes_of(trained, trained / "settled.csv", "settled", lambda at, *_: at % 2 == 0)
+    (folder / "people").mkdir()
+    for coder in ("Ann", "Ben"):
+        codes_of(sample, folder / "people" / f"{coder}.csv", coder, lambda *_, coder=coder: coder == "Ann")
     ids = [Path(name).stem for name in TALKS]
     rows = "".join(f"{name},{20 - at}\n" for at, name in enumerate(ids))
     (folder / "scores.csv").write_text(f"session_id,PHQ-9\n{rows}", encoding="utf-8")

@@ -40,6 +40,7 @@ LAYERS = (
     ("agreement",),
     ("compare", "training"),
     ("report",),
+    ("coding",),
     ("outcomes",),
     ("exports",),
     ("arrays",),

@@ -15,6 +15,7 @@ from report._browser import followed, violations
 from report._browser import opened as in_browser
 
 import therapy_analytics as ta
+from therapy_analytics.errors import BadOptionError
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import assemble
 
@@ -53,7 +54,7 @@ class Reader:
 
     def rows(self) -> list[dict[str, str]]:
         with self.page.expect_download() as waiting:
-            self.page.click("text=Download corrections.csv")
+            self.page.click("text=Download unblinded_corrections.csv")
         return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))
 
 
@@ -174,16 +175,18 @@ def test_a_code_is_corrected_seen_everywhere_and_undone(reader: Open, plain: Pat
     assert "corrected" in row.inner_text()
     assert page.inner_text(".tl-count >> nth=0") != count
     assert "corrected" in page.inner_text('tr[data-turn="16"]')
-    assert page.inner_text(".co-count") == "1 correction"
+    assert page.inner_text(".co-count") == "1 unblinded correction"
     row.locator("text=undo").click()
     assert row.locator("input").is_checked()
-    assert page.inner_text(".co-count") == "0 corrections"
+    assert page.inner_text(".co-count") == "0 unblinded corrections"
     page.click("text=Undo >> visible=true")
-    assert page.inner_text(".co-count") == "1 correction"
+    assert page.inner_text(".co-count") == "1 unblinded correction"
     assert not row.locator("input").is_checked()
 
 
-def test_the_file_is_read_by_agree(reader: Open, plain: Path, results: Path, tmp_path: Path) -> None:
+def test_unblinded_corrections_are_refused_where_something_is_measured(
+    reader: Open, plain: Path, results: Path, tmp_path: Path
+) -> None:
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/16")
     page.locator("tbody[data-code=mi_question] input").uncheck()
@@ -191,18 +194,37 @@ def test_the_file_is_read_by_agree(reader: Open, plain: Path, results: Path, tmp
     page.click('[aria-label="Next turn"]')
     page.click("text=These codes are right")
     page.fill("#co-coder", "=AB")
-    assert page.inner_text(".co-count") == "1 correction, 2 turns confirmed"
+    assert page.inner_text(".co-count") == "1 unblinded correction, 2 turns confirmed"
     rows = one.rows()
-    assert list(rows[0]) == ["session_id", "turn", "code", "value", "coder"]
+    assert list(rows[0]) == ["session_id", "turn", "code", "value", "coder", "unblinded"]
+    assert {row["unblinded"] for row in rows} == {"1"}
     assert {row["session_id"] for row in rows} == {SESSION}
     assert {row["coder"] for row in rows} == {"'=AB"}
     assert [row["value"] for row in rows if row["code"] == "mi_question"] == ["0"]
     assert {row["turn"] for row in rows} == {"16", "17"}
-    gold = tmp_path / "corrections.csv"
+    gold = tmp_path / "unblinded_corrections.csv"
     with gold.open("w", newline="", encoding="utf-8") as file:
         csv.DictWriter(file, list(rows[0])).writerows([dict(zip(rows[0], rows[0], strict=True)), *rows])
-    found = ta.agreement(results, gold)
-    assert "mi_question" in set(found.codes["code"])
+    with pytest.raises(BadOptionError, match="made with the machine's answer in view"):
+        ta.agreement(results, gold)
+    with pytest.raises(BadOptionError, match="made with the machine's answer in view"):
+        ta.compare([results], by="counselor", options=ta.CompareOptions(gold=gold))
+
+
+def test_a_turn_found_right_confirms_the_codes_of_one_book_that_are_in_view(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open(f"#session/{SESSION}/turn/16")
+    seen = page.evaluate(
+        "[...document.querySelectorAll('tbody[data-code]')].filter((row) => row.getClientRects().length)"
+        ".map((row) => row.dataset.code)"
+    )
+    books = [option.inner_text().lower() for option in page.locator("#co-book option").all()]
+    assert {code.split("_")[0] for code in seen} > {books[0]}
+    for at in (0, 1):
+        page.select_option("#co-book", index=at) if at else None
+        page.click("text=These codes are right")
+        assert {row["code"] for row in one.rows()} == {code for code in seen if code.startswith(f"{books[at]}_")}
+        page.click("text=Take back")
 
 
 def test_nothing_is_kept_unless_the_reader_asks(reader: Open, plain: Path) -> None:
@@ -228,7 +250,7 @@ def test_kept_corrections_survive_and_are_forgotten(reader: Open, plain: Path) -
     page.reload()
     page.wait_for_selector(".tl-svg")
     assert one.asked == 0
-    assert page.inner_text(".co-count") == "1 correction, 1 turn confirmed"
+    assert page.inner_text(".co-count") == "1 unblinded correction, 1 turn confirmed"
     assert not page.locator("tbody[data-code=mi_question] input").is_checked()
     page.click("text=Forget them")
     assert page.evaluate("localStorage.length") == 0
@@ -244,7 +266,7 @@ def test_a_browser_that_keeps_nothing_says_so(reader: Open, plain: Path) -> None
     page.locator("tbody[data-code=mi_question] input").uncheck()
     page.click("text=Keep them in this browser")
     assert "Download the file instead" in page.inner_text(".co-trouble")
-    assert page.inner_text(".co-count") == "1 correction"
+    assert page.inner_text(".co-count") == "1 unblinded correction"
 
 
 def test_words_of_a_transcript_run_nothing(reader: Open, quoted: Path) -> None:

@@ -76,7 +76,8 @@ class CellReader:
         """Read a row for each turn and code, with the value: what is not listed is not coded."""
         book = self.labels.best_book(map(slug, rows["code"]))
         value = rows["value"].map(_flag)
-        self.remarks.append(LISTED)
+        if "inclusion" not in rows:  # a drawn sample: its turns were not chosen by what the machine says
+            self.remarks.append(LISTED)
         strange = int((value < 0).sum())
         if strange:
             self.remarks.append(f"{counted(strange, 'row')} whose value is neither 0 nor 1: left out.")

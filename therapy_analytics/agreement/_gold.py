@@ -32,6 +32,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 ALONE = "human"
 BLANK = ("none", "missing")
 _GOLD = "gold"
+UNBLINDED = "unblinded"
+"""The column by which corrections of the report page are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +94,11 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
     Raises
     ------
     BadOptionError
-        There are none, or nothing identifies the turns.
+        There are none, nothing identifies the turns, or they are unblinded corrections.
     BadDataFileError
         The file is not a table, or the table of labels is not right.
     """
-    labels = _labels(options, machine.codes)
+    labels = label_index(options, machine.codes)
     if gold is None:
         rows, place, notes = _brought(machine, options)
     else:
@@ -104,6 +106,7 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
         if table.empty:
             raise BadOptionError(_GOLD, "the table has no rows", "Give it a row for each turn and coder")
         rows = named(table, options.columns)
+        refuse_unblinded(rows)
         if options.transcripts is not None:
             machine = with_words(machine, options.transcripts)
         found = match(rows, machine.turns)
@@ -136,7 +139,15 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(object).where(frame.notna(), "").astype(str).reset_index(drop=True)
 
 
-def _labels(options: GoldOptions, codes: Sequence[str]) -> LabelIndex:
+def refuse_unblinded(rows: pd.DataFrame) -> None:
+    """Refuse corrections that somebody made with the machine's answer in view: they show too much agreement with it."""
+    if UNBLINDED in rows and (rows[UNBLINDED] == "1").any():
+        problem = "these are unblinded corrections, made with the machine's answer in view, and no measure of anything"
+        remedy = "Draw turns with tanalyze sample and have them coded blind with tanalyze code"
+        raise BadOptionError(_GOLD, problem, remedy)
+
+
+def label_index(options: GoldOptions, codes: Sequence[str]) -> LabelIndex:
     """Return the meanings of labels; refuse a user's table whose codes nobody knows."""
     builtin = LabelIndex(frozenset(codes), book=options.book)
     if options.labels is None:

@@ -148,6 +148,21 @@ def pairs_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def people_table(found: Sequence[CodedTurns], coders: tuple[str, str]) -> pd.DataFrame:
+    """Return a row for each code that both of these people coded: the one with the other, without a machine."""
+    rows = []
+    for one in (one for one in found if set(coders) <= set(one.coders)):
+        both = one.people[:, [one.coders.index(name) for name in coders]]
+        n = int((both >= 0).all(axis=1).sum())
+        coincidences = co.coincidences_of(both, one.cluster, one.shape)
+        alpha = co.estimate(co.alpha, coincidences) if n >= FEWEST_TURNS else co.UNDEFINED
+        if n:
+            pair = _pair(one, (coders[0], both[:, 0]), (coders[1], both[:, 1]))
+            rows.append(pair | interval_columns("alpha", alpha))
+    names = {"reference": "first", "other": "second", "n_reference": "n_first", "n_other": "n_second"}
+    return pd.DataFrame(rows).rename(columns=names)
+
+
 def _pair(one: CodedTurns, first: tuple[str, Ints], second: tuple[str, Ints]) -> Row:
     """Return the columns of one pair, of which the first is the reference."""
     kind = "machine-human" if second[0] == MACHINE else "human-human"

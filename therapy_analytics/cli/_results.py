@@ -28,6 +28,7 @@ from therapy_analytics.cli._app import (
     say,
     sentences,
 )
+from therapy_analytics.cli._coders import agree_with_each_other
 from therapy_analytics.cli._tables import show_comparison
 
 LEARNT = "What is learnt"
@@ -127,7 +128,12 @@ def compare(
 @app.command()
 def agree(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="A folder that tanalyze run wrote.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="RESULTS",
+            help="A folder that tanalyze run wrote; or a file of one person's codes.",
+            show_default=False,
+        ),
     ],
     gold: Annotated[
         Path | None,
@@ -138,6 +144,19 @@ def agree(
         ),
     ] = None,
     *,
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Of two people's codes: also write adjudicate.html.", rich_help_panel=OUTPUT),
+    ] = False,
+    sample: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Of two people's codes: the sample, for the page's words.",
+            show_default=False,
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -208,6 +227,12 @@ def agree(
             columns=pairs(columns, NAMES, "--columns"),
             labels=labels, book=book, blank=blank, transcripts=transcripts,
         )  # fmt: skip
+    if results.is_file() or (results.suffix and not results.exists()):  # a file of codes, or one that is not there
+        agree_with_each_other(results, gold, page=page, sample=sample, out=out, replace=replace, options=options)
+        return
+    if page or sample is not None:
+        raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
+    with sentences():
         found = agreement_of(results, gold, options=options, epsilon=epsilon)
         found.write(out, figures=plots, replace=replace, on_before=_say)
     say(*(line for told in found.summary for line in told.split("\n")))

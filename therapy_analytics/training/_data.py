@@ -12,7 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.agreement._cells import NO, NONE, SEVERAL, YES
-from therapy_analytics.agreement._gold import BLANK, NAMES, GoldOptions, as_text, named, read_gold, read_table
+from therapy_analytics.agreement._gold import (
+    BLANK,
+    NAMES,
+    GoldOptions,
+    as_text,
+    named,
+    read_gold,
+    read_table,
+    refuse_unblinded,
+)
 from therapy_analytics.agreement._labels import LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, codebook_named
@@ -115,6 +124,8 @@ def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], o
     """
     table = as_text(codes) if isinstance(codes, pd.DataFrame) else read_table(codes)
     rows = named(table, options.columns)
+    refuse_unblinded(rows)
+    rows = _listed(rows)
     facts = _facts(rows) if options.codebook is None else []
     rows, wanted, book = _translated(rows, options.codebook)
     wanted = _chosen(wanted, options.only)
@@ -146,6 +157,12 @@ def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], o
         n_coders=int(gold.values["coder"].nunique()),
         notes=tuple(notes),
     )
+
+
+def _listed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out of a table with a row a turn and code what stands beside the codes, as in settled.csv."""
+    is_long = {"code", "value"} <= set(rows.columns)
+    return rows[[name for name in rows if name in (*NAMES, "inclusion")]] if is_long else rows
 
 
 def _check_column(sessions: Sequence[Session], column: str | None) -> None:
@@ -237,7 +254,7 @@ def _facts(rows: pd.DataFrame) -> list[str]:
 
 def _binary(rows: pd.DataFrame) -> Iterator[tuple[str, bool]]:
     """Yield columns of 0 and 1, and whether they change within a session."""
-    for name in (str(name) for name in rows.columns if name not in NAMES):
+    for name in (str(name) for name in rows.columns if name not in (*NAMES, "inclusion")):
         cells = rows[name].astype(str).str.strip().str.casefold()
         found = set(cells.unique())
         if found <= YES | NO | NONE and found & YES:

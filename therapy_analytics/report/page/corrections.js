@@ -1,11 +1,13 @@
-// Corrections of codes by the reader: kept in memory, downloaded as corrections.csv, and kept in this browser only when
-// the reader asks for it. They hold session ids, turn numbers, codes and initials, and no word that was said.
+// Unblinded corrections of codes: the reader saw the machine's answer first, so that they never become a kappa. Kept in
+// memory, downloaded as unblinded_corrections.csv, and kept in this browser only when the reader asks for it. They hold
+// session ids, turn numbers, codes and initials, and no word that was said.
 
 /** sessions: Map id -> Map turn -> Map code -> {value: 0 or 1, machine: 0 or 1}; past: what to go back to. */
 const corrections = {
-  overview: null, sessions: new Map(), coder: "", kept: false, unsaved: false, past: [], listeners: new Set(), trouble: "",
+  overview: null, sessions: new Map(), coder: "", kept: false, unsaved: false, past: [], listeners: new Set(), trouble: "", book: "",
 };
-const CORRECTIONS_FIELDS = ["session_id", "turn", "code", "value", "coder"];
+const CORRECTIONS_FIELDS = ["session_id", "turn", "code", "value", "coder", "unblinded"];
+const CORRECTIONS_FILE = "unblinded_corrections.csv";
 const CORRECTIONS_NO_STORE = "This browser lets a page opened from disk, or in a private window, keep nothing. Download the file instead.";
 
 /** Read what was kept, and put up the bar. Calling it again does nothing. */
@@ -42,13 +44,35 @@ function correctionsSet(id, turn, code, value, machine) {
   correctionsChanged(id, turn);
 }
 
-/** All codes of the turn that the reader has not changed are right: record the machine's values. */
+/** The codes of one book that are in view, and that the reader has not changed, are right: record the machine's values. */
 function correctionsConfirm(id, turn, machine) {
+  const seen = machine.filter(([code]) => correctionsInView(code));
+  if (!seen.length) {
+    announce(`No code of ${correctionsBook()} is in view.`);
+    return;
+  }
   correctionsRemember(id, turn);
   const own = correctionsTurn(id, turn);
-  for (const [code, value] of machine) if (!own.has(code)) own.set(code, { value, machine: value });
+  for (const [code, value] of seen) if (!own.has(code)) own.set(code, { value, machine: value });
   own.confirmed = true;
   correctionsChanged(id, turn);
+  announce(`Confirmed: ${counted(seen.length, "code")} of ${correctionsBook()} that ${seen.length === 1 ? "is" : "are"} in view.`);
+}
+
+/** The books that have codes in the report, and the one that the reader reads by. */
+function correctionsBooks() {
+  return [...new Set(corrections.overview.codes.map((code) => code.book))];
+}
+
+function correctionsBook() {
+  return corrections.book || correctionsBooks()[0];
+}
+
+/** Whether a code belongs to that book, and its row can be seen: not one in a part that is closed. */
+function correctionsInView(column) {
+  const row = document.querySelector(`tbody[data-code="${CSS.escape(column)}"]`);
+  const code = corrections.overview.codes.find((one) => one.column === column);
+  return row !== null && row.getClientRects().length > 0 && code?.book === correctionsBook();
 }
 
 /** Take back that the turn was looked at; what was changed stays changed. */
@@ -114,7 +138,7 @@ function correctionsCount() {
   return count;
 }
 
-/** The rows of corrections.csv, in the order of the sessions, turns and codes of the report. */
+/** The rows of the file, in the order of the sessions, turns and codes of the report. */
 function correctionsRows() {
   const coder = corrections.coder.trim() || "reader";
   const order = new Map(corrections.overview.codes.map((code, at) => [code.column, at]));
@@ -123,16 +147,16 @@ function correctionsRows() {
     const turns = [...(corrections.sessions.get(id) ?? [])].sort(([a], [b]) => a - b);
     for (const [turn, own] of turns) {
       const codes = [...own].sort(([a], [b]) => order.get(a) - order.get(b));
-      for (const [code, one] of codes) rows.push([id, turn, code, one.value, coder]);
+      for (const [code, one] of codes) rows.push([id, turn, code, one.value, coder, 1]);
     }
   }
   return rows;
 }
 
 function correctionsDownload() {
-  download("corrections.csv", csvText([CORRECTIONS_FIELDS, ...correctionsRows()]));
+  download(CORRECTIONS_FILE, csvText([CORRECTIONS_FIELDS, ...correctionsRows()]));
   corrections.unsaved = false;
-  announce("corrections.csv was handed to the browser.");
+  announce(`${CORRECTIONS_FILE} was handed to the browser.`);
 }
 
 /* ---- Keeping them in this browser: only after the reader asked ---- */
@@ -227,20 +251,27 @@ function correctionsBar() {
   parts.keep = button("Keep them in this browser", correctionsKeep);
   parts.kept = el("span", { class: "co-kept" }, "✓ Kept in this browser");
   parts.undo = button("Undo", correctionsUndo);
-  parts.download = button("Download corrections.csv", correctionsDownload, "co-main");
+  parts.download = button(`Download ${CORRECTIONS_FILE}`, correctionsDownload, "co-main");
   parts.forget = button("Forget them", correctionsForget);
   parts.trouble = el("p", { class: "co-trouble" });
   const coder = el("span", { class: "co-coder" }, el("label", { for: "co-coder" }, "Your initials"), parts.coder);
-  const row = el("div", { class: "co-row" }, parts.count, coder, parts.download, parts.keep, parts.kept, parts.forget, parts.undo);
-  parts.bar = el("section", { class: "co-bar", "aria-label": "Your corrections", hidden: true }, row, parts.trouble, correctionsAbout());
+  const row = el("div", { class: "co-row" }, parts.count, coder, correctionsBookChoice(), parts.download, parts.keep, parts.kept, parts.forget, parts.undo);
+  parts.bar = el("section", { class: "co-bar", "aria-label": "Your unblinded corrections", hidden: true }, row, parts.trouble, correctionsAbout());
   return parts.bar;
 }
 
+/** Which book the reader reads by: only its codes are confirmed. */
+function correctionsBookChoice() {
+  const shortOf = (book) => corrections.overview.codes.find((code) => code.book === book).short;
+  const options = correctionsBooks().map((book) => el("option", { value: book, selected: book === correctionsBook() }, shortOf(book)));
+  const choice = el("select", { id: "co-book", onchange: () => { corrections.book = choice.value; } }, options);
+  return options.length < 2 ? null : el("span", { class: "co-coder" }, el("label", { for: "co-book" }, "Confirm codes of"), choice);
+}
+
 function correctionsAbout() {
-  const how = "Then: “tanalyze agree results/ corrections.csv” says how far the machine agrees with you, and “tanalyze train corrections.csv transcripts/” learns from the file.";
   return el("details", { class: "co-about" }, el("summary", {}, "What is in the file, and what is kept"),
-    el("p", {}, "Only what you changed or confirmed is in the file. Changes alone show where the machine erred and never where it was right, so agreement computed from them would be too low: read some turns as they come, or at random, and confirm those that are right."),
-    el("p", {}, how),
+    el("p", {}, "Only what you changed or confirmed is in the file; a turn found right confirms the codes of one book that were in view."),
+    el("p", {}, "You saw the machine's answer before you gave yours, and people tend to go along with what they see. So these are unblinded corrections: for discussing a session, not for measuring agreement or for learning. tanalyze agree, compare, outcomes and train refuse the file. To measure, draw a sample and have it coded blind: tanalyze sample, then tanalyze code."),
     el("p", {}, "“Keep” writes session ids, turn numbers, codes and your initials into this browser's storage on this machine, so that they survive a reload; no word that was said, and nothing is sent anywhere. Whoever uses this browser account can read it. “Forget” deletes it all."));
 }
 
@@ -250,7 +281,7 @@ function correctionsShow() {
   const { changed, confirmed, rows } = correctionsCount();
   parts.bar.hidden = rows === 0 && corrections.past.length === 0 && !corrections.kept;
   document.documentElement.classList.toggle("correcting", !parts.bar.hidden);
-  parts.count.textContent = `${counted(changed, "correction")}${confirmed ? `, ${counted(confirmed, "turn")} confirmed` : ""}`;
+  parts.count.textContent = `${counted(changed, "unblinded correction")}${confirmed ? `, ${counted(confirmed, "turn")} confirmed` : ""}`;
   if (parts.coder.value !== corrections.coder) parts.coder.value = corrections.coder;
   // A button that vanishes under the reader's finger would lose the focus: it passes on.
   const focused = document.activeElement;

@@ -1,0 +1,118 @@
+"""Two coders of the same turns: how far they agree, and the page on which somebody settles what they differ on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from therapy_analytics.agreement import GoldOptions
+from therapy_analytics.agreement._people import CoderAgreement, PeopleCodes, people_agreement
+from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.cells import csv_of_frame
+from therapy_analytics.coding._books import LETTERS, book_json
+from therapy_analytics.coding._code import CONTEXT, sessions_json
+from therapy_analytics.coding._page import assemble
+from therapy_analytics.coding._sample import SampleToCode, read_sample
+
+SCRIPTS = ("settle.js", "settle_view.js")
+Json = dict[str, Any]
+
+
+def between_coders(
+    first: str | Path, second: str | Path, *, sample: str | Path | None = None, options: GoldOptions | None = None
+) -> tuple[CoderAgreement, bytes]:
+    """Compare two coders and make the page on which their differences are settled.
+
+    Parameters
+    ----------
+    first, second : str or Path
+        A file of codes of each, as their pages hand them out, or any table of human codes by session and turn.
+    sample : str or Path, optional
+        The folder that they coded: roles and clusters come from it, and the page holds the words of its turns.
+    options : GoldOptions, optional
+        How the files are read.
+
+    Returns
+    -------
+    CoderAgreement
+        Tables and text; ``.write(folder, page=...)`` writes them.
+    bytes
+        The page.
+
+    Raises
+    ------
+    BadOptionError, BadDataFileError
+        As `people_agreement` and `read_sample`.
+    """
+    read = read_sample(sample) if sample is not None else None
+    turns = read.drawn.drop(columns="inclusion") if read else None
+    found = people_agreement(first, second, turns=turns, options=options)
+    return found, adjudication_page(found, read)
+
+
+def adjudication_page(found: CoderAgreement, sample: SampleToCode | None = None) -> bytes:
+    """Return the page on which somebody settles the disagreements of two coders, with words if the sample is given."""
+    codes = found.codes
+    turns = _turns(codes)
+    books = _books({code for one in turns for code in one["values"]})
+    named = {one["session"] for one in turns}
+    data = {
+        "coders": list(codes.coders),
+        "key": hashlib.sha256(csv_of_frame(codes.values).encode() + csv_of_frame(codes.turns).encode()).hexdigest(),
+        "context": CONTEXT,
+        "books": books,
+        "turns": turns,
+        "sessions": sessions_json(sample.sessions, named) if sample else {},
+    }
+    return assemble(f"Settle: {' and '.join(codes.coders)}", data, SCRIPTS)
+
+
+def _books(columns: set[str]) -> list[Json]:
+    """Return the codebooks of some codes, reduced to these; codes of no book of the package make one of their own."""
+    whole = [book_json(book) for book in builtin_codebooks()]
+    books = [book | {"codes": [code for code in book["codes"] if code["column"] in columns]} for book in whole]
+    known = {code["column"] for book in books for code in book["codes"]}
+    own = [_own_code(name, key) for name, key in zip(sorted(columns - known), LETTERS * 9, strict=False)]
+    further = [{"id": "own", "name": "Codes of your own", "definition": "", "codes": own}] if own else []
+    return [*(book for book in books if book["codes"]), *further]
+
+
+def _own_code(column: str, key: str) -> Json:
+    texts = dict.fromkeys(("parent", "exclusive", "one_of", "definition", "role"), "")
+    return {"column": column, "name": column, "key": key, **texts, "examples": [], "counter_examples": []}
+
+
+def _turns(codes: PeopleCodes) -> list[Json]:
+    """Return the turns that both coded, with what each gave and said, by codebook."""
+    wide = codes.values.pivot_table(index=["place", "code"], columns="coder", values="value", aggfunc="first")
+    wide = wide.reindex(columns=list(codes.coders)).dropna().reset_index()
+    values: dict[int, Json] = {}
+    for place, code, *given in wide.to_numpy().tolist():
+        values.setdefault(int(place), {})[str(code)] = [int(value) for value in given]
+    marks: dict[int, list[Json]] = {place: [] for place in values}
+    for row in codes.marks.to_dict("records"):
+        marks.get(int(row["place"]), []).append({str(name): cell for name, cell in row.items()})
+    about = codes.turns.to_dict("records")
+    return [
+        {
+            "session": about[place]["session_id"],
+            "turn": int(about[place]["turn"]),
+            "role": about[place]["role"],
+            "inclusion": next((row["inclusion"] for row in marks[place] if row["inclusion"]), ""),
+            "values": given,
+            "said": [_marks_of(row for row in marks[place] if row["coder"] == coder) for coder in codes.coders],
+        }
+        for place, given in values.items()
+    ]
+
+
+def _marks_of(rows: Iterable[Json]) -> dict[str, Json]:
+    """Return whether a coder was unsure of a turn, and the note, by the codebook; "" stands for all books."""
+    found: dict[str, Json] = {}
+    for row in rows:
+        one = found.setdefault(str(row["code"]).partition("_")[0], {"unsure": 0, "note": ""})
+        one["unsure"] = max(one["unsure"], int(row["unsure"] == "1"))
+        one["note"] = one["note"] or row["note"]
+    return found

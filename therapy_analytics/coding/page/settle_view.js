@@ -1,0 +1,311 @@
+// What is seen while two coders' differences are settled: the turn, what each gave, what is decided.
+
+const view = { parts: {}, defined: null, noting: false, message: "" };
+
+function viewStart() {
+  const parts = view.parts;
+  const [first, second] = settling.data.coders;
+  parts.top = document.getElementById("top");
+  parts.main = document.getElementById("main");
+  parts.help = helpDialog([
+    [["1"], `take the codes of ${first}`], [["2"], `take the codes of ${second}`], [["a", "…"], "decide the code with this letter by hand: yes, then no"],
+    [["Enter"], "settled: on to the next"], [["←", "→"], "back and forward"], [["n"], "write a note; Enter or Esc ends it"], [["?"], "this list"],
+  ], (on) => { settling.letters = on; });
+  parts.ask = viewAsk();
+  viewTop();
+  viewParts();
+  addEventListener("keydown", viewKey);
+  focusReturns(() => (view.parts.grid.hidden ? view.parts.end : view.parts.turn));
+  fromOtherTabs(settlingKey(), (kept) => { settlingTake(kept); viewShow(); });
+  viewShow();
+}
+
+/** Who decides: asked once, before the first decision. */
+function viewAsk() {
+  const name = el("input", { id: "by", type: "text", maxlength: 40, required: true, autocomplete: "off", spellcheck: "false" });
+  const form = el("form", { method: "dialog" }, el("h2", { id: "ask-title" }, "Who decides?"), el("p", {}, "The name or initials stand in settled.csv beside each decision."),
+    el("label", { for: "by" }, "Name or initials"), " ", name, " ", el("button", { type: "submit", class: "main" }, "That is me"));
+  const dialog = el("dialog", { "aria-labelledby": "ask-title" }, form);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!name.value.trim()) return;
+    settling.by = name.value.trim();
+    settlingKeep();
+    dialog.close();
+    view.then?.();
+    view.then = null;
+    viewShow();
+  });
+  dialog.addEventListener("close", () => document.activeElement?.blur());
+  document.body.append(dialog);
+  return { dialog, name };
+}
+
+function viewWho(then = null) {
+  view.then = then;
+  view.parts.ask.name.value = settling.by;
+  view.parts.ask.dialog.showModal();
+  view.parts.ask.name.focus();
+}
+
+function viewTop() {
+  const parts = view.parts;
+  parts.progress = el("progress", { "aria-label": "Differences settled", max: 1, value: 0 });
+  parts.count = el("span", { class: "count" });
+  parts.saved = el("span", { class: "saved" });
+  parts.by = el("button", { type: "button", onclick: () => viewWho() });
+  parts.open = el("button", { type: "button", onclick: () => { settlingResume(); viewShow(true); } }, "Next open");
+  const load = fileButton("Load a file…", (text) => {
+    const { items, problem } = settlingLoad(text);
+    view.message = problem ?? `${counted(items, "decision")} taken from the file.`;
+    settlingResume();
+    viewShow();
+    announce(view.message);
+  });
+  parts.message = el("p", { class: "notice message", hidden: true });
+  parts.top.append(
+    el("div", { class: "work-head" }, el("div", { class: "work-title" }, el("h1", {}, settling.data.coders.join(" and "))), el("div", { class: "work-progress" }, parts.progress, parts.count, parts.saved)),
+    el("div", { class: "work-tools" }, parts.open, parts.by, load, el("button", { type: "button", onclick: () => { settledDownload(); viewShow(); } }, "Download settled.csv"),
+      el("button", { type: "button", onclick: () => parts.help.showModal() }, "Keys ", keycap("?"))),
+    parts.message,
+  );
+}
+
+function viewTopShow() {
+  const parts = view.parts;
+  const all = settling.items.length;
+  const done = all - settlingOpen().length;
+  parts.progress.max = all || 1;
+  parts.progress.value = all ? done : 1;
+  parts.count.textContent = `${done} of ${all} settled`;
+  parts.saved.textContent = settling.saved ? `✓ Kept in this browser, ${settling.saved}` : "";
+  parts.by.textContent = settling.by ? `Decided by ${settling.by}` : "Who decides?";
+  parts.open.hidden = done === all;
+  parts.message.textContent = settling.keeper.trouble || view.message;
+  parts.message.hidden = parts.message.textContent === "";
+}
+
+function viewParts() {
+  const parts = view.parts;
+  parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
+  staysAtEnd(parts.context);
+  parts.who = el("h2", { id: "who" });
+  parts.words = el("p", { class: "words", id: "words" });
+  parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
+  parts.notes = el("section", { class: "reveal", role: "region", tabindex: 0, "aria-label": "What the coders noted" });
+  parts.codes = el("section", { class: "codes settle", "aria-label": "Codes" });
+  parts.defined = el("section", { class: "defined", role: "region", "aria-label": "What the code means", tabindex: 0 });
+  parts.note = el("input", { id: "note", type: "text", maxlength: 500, autocomplete: "off", oninput: () => settlingChange(viewItem(), { note: parts.note.value }) });
+  parts.note.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    viewNote(false);
+  });
+  parts.noteBox = el("div", { class: "note", hidden: true }, el("label", { for: "note" }, "Why (own words, no names)"), parts.note);
+  parts.noteButton = el("button", { type: "button", "aria-keyshortcuts": "n", "aria-expanded": "false", onclick: () => viewNote(!view.noting) }, "Note ", keycap("n"));
+  parts.state = el("span", { class: "state", role: "status" });
+  parts.done = el("button", { type: "button", class: "main done", "aria-keyshortcuts": "Enter", onclick: viewDone }, "Settled ", keycap("Enter"));
+  parts.bar = el("div", { class: "work-bar", role: "group", "aria-label": "This difference" }, parts.noteBox,
+    el("button", { type: "button", "aria-keyshortcuts": "ArrowLeft", onclick: () => viewMove(-1) }, keycap("←"), " Back"),
+    el("button", { type: "button", "aria-keyshortcuts": "ArrowRight", onclick: () => viewMove(1) }, "Forward ", keycap("→")),
+    parts.noteButton, parts.state, parts.done);
+  parts.grid = el("div", { class: "work-grid" }, el("div", { class: "work-left" }, parts.context, parts.turn, parts.notes), el("div", { class: "work-right" }, parts.codes, parts.defined));
+  parts.end = el("section", { class: "end", tabindex: -1 });
+  parts.main.append(parts.grid, parts.end, parts.bar);
+}
+
+function viewItem() {
+  return settling.items[settling.at];
+}
+
+function viewShow(moved = false) {
+  const parts = view.parts;
+  const ended = settling.at >= settling.items.length;
+  viewTopShow();
+  for (const part of [parts.grid, parts.bar]) part.hidden = ended;
+  parts.end.hidden = !ended;
+  if (ended) viewEnd(moved);
+  else viewTurn(viewItem(), moved);
+}
+
+function viewTurn(item, moved) {
+  const parts = view.parts;
+  const { turn } = item;
+  if (parts.shown !== itemKey(item)) {
+    parts.shown = itemKey(item);
+    view.defined = item.apart[0];
+    const turns = settling.data.sessions[turn.session];
+    const said = turns?.find(([number]) => number === turn.turn);
+    parts.context.replaceChildren(...(turns ? contextOf(turns, turn.turn, settling.data.context) : [el("p", { class: "quiet" }, "This page was made without --sample, so it holds no words.")]));
+    parts.context.scrollTop = parts.context.scrollHeight;
+    parts.turn.dataset.role = turn.role;
+    parts.words.textContent = said ? said[2] : `Turn ${turn.turn} of ${turn.session}`;
+    parts.notes.replaceChildren(...viewSaid(item));
+    parts.notes.hidden = parts.notes.childElementCount === 0;
+    viewNote(false);
+  }
+  viewCodes(item);
+  viewDefined(item);
+  const { done, by, note } = decisionOf(item);
+  parts.who.textContent = `${turn.role ? who(turn.role) : "Turn"} · ${item.book.name}${done ? ` ✓ settled by ${by}` : ""}`;
+  if (parts.note.value !== note) parts.note.value = note;
+  parts.noteButton.setAttribute("aria-pressed", String(note !== ""));
+  const open = openCodes(item).length;
+  parts.state.textContent = view.asked && open ? `${counted(open, "code")} still open.` : "";
+  if (moved) viewFocus();
+}
+
+function viewFocus() {
+  const { turn } = view.parts;
+  turn.focus({ preventScroll: true });
+  if (matchMedia("(max-width: 63.99rem)").matches) turn.scrollIntoView({ block: "start", behavior: "instant" });
+}
+
+/** Who was unsure, and what each noted. */
+function viewSaid({ book, turn }) {
+  return turn.said.map((said, at) => [said[book.id] ?? said[""], settling.data.coders[at]]).filter(([said]) => said && (said.unsure || said.note))
+    .map(([said, coder]) => el("p", {}, el("b", {}, coder), said.unsure ? " was unsure. " : ": ", said.note));
+}
+
+/* ---- Codes: what each gave, and what is decided ---- */
+
+function viewCodes(item) {
+  const parts = view.parts;
+  const focused = document.activeElement?.dataset?.code;
+  const { values } = decisionOf(item);
+  const agreed = item.codes.filter((code) => !item.apart.includes(code));
+  const letters = new Map([...item.apart, ...agreed].map((code, at) => [code, LETTERS[at] ?? ""]));
+  item.letters = new Map([...letters].map(([code, key]) => [key, code]));
+  const open = parts.codes.querySelector("details")?.open && parts.shownCodes === itemKey(item);
+  parts.shownCodes = itemKey(item);
+  const rows = (codes) => codes.map((code) => viewCode(item, code, values[code.column], letters.get(code)));
+  const given = agreed.filter((code) => item.turn.values[code.column][0] === 1).map((code) => code.name).join(", ");
+  parts.codes.replaceChildren(
+    viewTake(item),
+    el("div", { class: "apart" }, rows(item.apart)),
+    agreed.length ? el("details", { open }, el("summary", {}, `Both agree on ${counted(agreed.length, "other code")}${given ? `; given: ${given}` : ": none given"}`), rows(agreed)) : null,
+  );
+  if (focused) parts.codes.querySelector(`[data-code="${CSS.escape(focused)}"]`)?.focus();
+}
+
+/** Keys of codes: n is the note's. */
+const LETTERS = "abcdefghijklmopqrstuvwxyz";
+
+/** The two buttons that take over all codes of one coder. */
+function viewTake(item) {
+  const { values } = decisionOf(item);
+  return el("div", { class: "take" }, settling.data.coders.map((coder, which) => {
+    const all = item.codes.every((code) => values[code.column] === item.turn.values[code.column][which]);
+    return el("button", { type: "button", "data-code": `take-${which}`, "aria-pressed": String(all), "aria-keyshortcuts": String(which + 1), onclick: () => viewTakeCoder(which) }, keycap(which + 1), ` As ${coder}`);
+  }));
+}
+
+function viewCode(item, code, value, letter) {
+  const [first, second] = item.turn.values[code.column].map((one, at) => el("span", { class: one ? "gave" : "gave-not" }, `${settling.data.coders[at]}: ${one ? "yes" : "no"}`));
+  const text = value === null ? "open" : value ? "yes" : "no";
+  const button = el("button", { type: "button", "data-code": code.column, "data-value": text, "aria-keyshortcuts": letter || null, "aria-label": `${code.name}: ${text}. Decide by hand`, onclick: () => viewByHand(code) },
+    keycap(letter), el("span", { class: "name" }, code.name), el("span", { class: "value" }, text));
+  const about = el("button", { type: "button", class: "about", "aria-label": `What ${code.name} means`, onclick: () => { view.defined = code; viewShow(); } }, el("span", { "aria-hidden": "true" }, "i"));
+  return el("div", { class: "settle-code" }, el("div", { class: "code" }, button, about), el("p", { class: "gave-both small" }, first, second));
+}
+
+function viewDefined(item) {
+  const key = view.defined?.column ?? "";
+  if (view.parts.defined.dataset.of === key) return;
+  view.parts.defined.dataset.of = key;
+  view.parts.defined.replaceChildren(...definitionOf(item.codes.includes(view.defined) ? view.defined : null).flat());
+  view.parts.defined.scrollTop = 0;
+}
+
+/* ---- What is done ---- */
+
+function viewTakeCoder(which) {
+  settlingTakeCoder(viewItem(), which);
+  announce(`As ${settling.data.coders[which]}`);
+  viewShow();
+}
+
+/** Open becomes yes, yes becomes no, no becomes yes. */
+function viewByHand(code) {
+  const value = decisionOf(viewItem()).values[code.column] === 1 ? 0 : 1;
+  settlingSet(viewItem(), code, value);
+  view.defined = code;
+  announce(`${code.name}: ${value ? "yes" : "no"}`);
+  viewShow();
+}
+
+function viewNote(open) {
+  const parts = view.parts;
+  const closes = view.noting && !open;
+  view.noting = open;
+  parts.noteBox.hidden = !open;
+  parts.noteButton.setAttribute("aria-expanded", String(open));
+  if (open) parts.note.focus();
+  else if (closes) {
+    parts.turn.focus({ preventScroll: true });
+    viewShow();
+  }
+}
+
+function viewMove(step) {
+  settlingGo(settling.at + step);
+  view.message = "";
+  view.asked = false;
+  viewShow(true);
+}
+
+function viewDone() {
+  const item = viewItem();
+  view.asked = true;
+  if (openCodes(item).length) {
+    viewShow();
+    return;
+  }
+  if (!settling.by) {
+    viewWho(viewDone);
+    return;
+  }
+  const { done, by } = decisionOf(item);
+  settlingChange(item, { done: true, by: done ? by : settling.by });
+  viewMove(1);
+}
+
+function viewKey(event) {
+  if (keysRest(event)) return;
+  const { key } = keyPressed(event);
+  const act = viewAction(event, key);
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+function viewAction(event, key) {
+  const ended = settling.at >= settling.items.length;
+  if (event.key === "ArrowLeft") return () => viewMove(-1);
+  if (event.key === "ArrowRight" && !ended) return () => viewMove(1);
+  if (event.key === "Enter") return ended || entersItself(event.target) ? null : () => { if (!event.repeat) viewDone(); };
+  if (event.key === "?") return () => view.parts.help.showModal();
+  if (!settling.letters || ended || event.repeat) return null;
+  const code = viewItem().letters.get(key);
+  if (code) return () => viewByHand(code);
+  return { 1: () => viewTakeCoder(0), 2: () => viewTakeCoder(1), n: () => viewNote(true) }[key] ?? null;
+}
+
+function viewEnd(moved) {
+  const { end } = view.parts;
+  const open = settlingOpen().length;
+  const turns = settling.data.turns.length;
+  const head = open ? `${counted(open, "difference")} still to settle` : settling.items.length ? `All ${settling.items.length} differences are settled` : "The two differ on nothing";
+  end.replaceChildren(...[
+    el("h2", {}, head),
+    open ? el("p", {}, el("button", { type: "button", class: "main", onclick: () => { settlingResume(); viewShow(true); } }, "Next open")) : null,
+    el("p", {}, `settled.csv holds the ${counted(turns, "turn")} that both coded, those on which they agreed too${open ? ", but no open ones" : ""}. What you report is their agreement before anything was settled.`),
+    el("p", { class: "end-next" }, el("button", { type: "button", class: "main", onclick: settledDownload }, "Download settled.csv"),
+      settling.items.length ? el("button", { type: "button", onclick: () => viewMove(-1) }, "Back to the last one") : null),
+  ].filter(Boolean));
+  view.parts.shown = null;
+  if (moved) end.focus({ preventScroll: true });
+}
+
+settlingStart(readData("data"));
+viewStart();
