@@ -100,8 +100,8 @@ MISTAKES = [
     (
         {"PHQ-9": [3]},
         (
-            "--outcomes: no column says whose the scores are (the table has 1 column). Give a column session_id, or client"
-            " with date or session_number; --columns client=Case names it."
+            "--outcomes: no column says whose the scores are (the table has 1 column). Give a column session_id, or "
+            "client with date or session_number; --columns client=Case names it."
         ),
     ),
     (
