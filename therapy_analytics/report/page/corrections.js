@@ -65,7 +65,7 @@ function correctionsBooks() {
 }
 
 function correctionsBook() {
-  return corrections.book || correctionsBooks()[0];
+  return corrections.book || (correctionsBooks().includes("mi") ? "mi" : correctionsBooks()[0]);
 }
 
 /** Whether a code belongs to that book, and its row can be seen: not one in a part that is closed. */

@@ -165,10 +165,10 @@ function turnConfirmText(model, turn, codes, button, said) {
   const changed = codes.filter((code) => sessionState(model, turn, code.column).corrected).length;
   if (correctionsConfirmed(model.id, turn)) {
     button.textContent = "Take back";
-    said.textContent = `✓ You confirmed this turn: all its ${codes.length} codes go into the file.`;
+    said.textContent = "✓ You confirmed the codes of one book that were in view.";
   } else {
     button.textContent = changed ? "The other codes are right" : "These codes are right";
-    said.textContent = "A turn found right counts as much as a correction.";
+    said.textContent = "Confirms the codes in view of the book chosen below the page.";
   }
 }
 
