@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, cast
 
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.session import ROLES, Role, Session, Turn
 
 MACHINE = "therapy-analytics"
 """The names of coders that begin so are the machine's, and never count as people."""
@@ -18,6 +19,8 @@ _COLUMN = "gold_"
 _CODER = "coder_"
 _LONGEST = 12
 _FLAGS = frozenset({"0", "1", ""})
+_CLOCK = r"(\d{2,}):(\d\d):(\d\d\.\d{3})"
+_TURN = re.compile(rf"Turn (\d{{1,9}}), ({'|'.join(ROLES)})(?:, from {_CLOCK})?(?:, until {_CLOCK})?")
 _BETWEEN = re.compile(r"[;|,]")
 
 
@@ -120,3 +123,46 @@ def columns_of(coders: Iterable[str]) -> dict[str, str]:
         taken.add(name)
         found[coder] = f"{_CODER}{name}"
     return found
+
+
+class NamedTurn(NamedTuple):
+    """What the name of a passage tells of the turn that it is: its number from 1, role and times in seconds."""
+
+    number: int
+    role: Role
+    start_s: float | None
+    end_s: float | None
+
+
+def name_of_turn(turn: Turn) -> str:
+    """Return a name for the passage of a turn, from which `turn_named` reads what the words do not say."""
+    times = (("from", turn.start_s), ("until", turn.end_s))
+    known = (f", {word} {_clock(time)}" for word, time in times if time is not None and time >= 0)
+    return f"Turn {turn.index + 1}, {turn.role}{''.join(known)}"
+
+
+def turn_named(name: str) -> NamedTurn | None:
+    """Return what a name that `name_of_turn` gave says; None for other names.
+
+    Examples
+    --------
+    >>> turn_named("Turn 2, client, from 00:01:02.500")
+    NamedTurn(number=2, role='client', start_s=62.5, end_s=None)
+    """
+    match = _TURN.fullmatch(name)
+    if match is None:
+        return None
+    number, role, *clock = match.groups()
+    return NamedTurn(int(number), cast("Role", role), _seconds(clock[:3]), _seconds(clock[3:]))
+
+
+def _clock(seconds: float) -> str:
+    whole = round(1000 * seconds)
+    return f"{whole // 3_600_000:02}:{whole // 60_000 % 60:02}:{whole // 1000 % 60:02}.{whole % 1000:03}"
+
+
+def _seconds(clock: Sequence[str | None]) -> float | None:
+    hours, minutes, seconds = clock
+    if hours is None or minutes is None or seconds is None:
+        return None
+    return round(3600 * int(hours) + 60 * int(minutes) + float(seconds), 3)

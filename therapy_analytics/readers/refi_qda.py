@@ -5,22 +5,15 @@ By hand on the safe parser: libraries for the format parse without limits.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import BINARY, RawSession, Row, Source, reader
-from therapy_analytics.readers._coded import CodesOfTurn, columns_of, gold_of
+from therapy_analytics.readers._coded import CodesOfTurn, NamedTurn, columns_of, gold_of, turn_named
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._refi import Project, TextOfProject, given_to, lines_of, read_project
 from therapy_analytics.readers.labelled_text import session_of
-from therapy_analytics.session import ROLES, Role
-
-_CLOCK = r"(\d{2,}):(\d\d):(\d\d\.\d{3})"
-_TURN = re.compile(rf"Turn (\d{{1,9}}), ({'|'.join(ROLES)})(?:, from {_CLOCK})?(?:, until {_CLOCK})?")
-"""The name of a passage that is one turn of this package."""
 
 
 def sniff(source: Source) -> float:
@@ -64,11 +57,11 @@ def coded_rows(source: Source) -> list[tuple[RawSession, list[list[CodesOfTurn]]
 
 
 def _rows(source: Source, one: TextOfProject, project: Project) -> tuple[RawSession, list[list[CodesOfTurn]]]:
-    turns = [(marked, match) for marked in one.selections if (match := _TURN.fullmatch(marked.name))]
+    turns = [(marked, named) for marked in one.selections if (named := turn_named(marked.name))]
     if turns:
         turns.sort(key=lambda pair: pair[0].start)
         spans = [(marked.start, marked.end) for marked, _ in turns]
-        rows = [_turn(one.text, begin, end, match) for (begin, end), (_, match) in zip(spans, turns, strict=True)]
+        rows = [_turn(one.text, begin, end, named) for (begin, end), (_, named) in zip(spans, turns, strict=True)]
         return RawSession(one.name, rows), given_to(spans, one, project.decided)
     lines, starts = lines_of(one.text)
     raw = session_of(source, "\n".join(lines))
@@ -78,15 +71,7 @@ def _rows(source: Source, one: TextOfProject, project: Project) -> tuple[RawSess
     return replace(raw, name=raw.name or one.name), given_to(spans, one, project.decided)
 
 
-def _turn(text: str, begin: int, end: int, match: re.Match[str]) -> Row:
+def _turn(text: str, begin: int, end: int, named: NamedTurn) -> Row:
     """Return the row of a passage that is a turn; its label stands before it on the line."""
     label = text[text.rfind("\n", 0, begin) + 1 : begin].removesuffix(": ")
-    number, role, *clock = match.groups()
-    return Row(label, text[begin:end], int(number), _seconds(clock[:3]), _seconds(clock[3:]), cast("Role", role))
-
-
-def _seconds(clock: Sequence[str | None]) -> float | None:
-    hours, minutes, seconds = clock
-    if hours is None or minutes is None or seconds is None:
-        return None
-    return round(3600 * int(hours) + 60 * int(minutes) + float(seconds), 3)
+    return Row(label, text[begin:end], named.number, named.start_s, named.end_s, named.role)

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from therapy_analytics.readers import join_marks
-from therapy_analytics.readers._coded import MACHINE, CodedSession, CodesOfTurn
+from therapy_analytics.readers._coded import MACHINE, CodedSession, CodesOfTurn, name_of_turn
 from therapy_analytics.readers._refi import CODED, NAMESPACE
-from therapy_analytics.session import Turn
-from therapy_analytics.writers._base import clock
 
 NO_DATE = "2000-01-01T00:00:00Z"
 """The date of a project without one: the same sessions give the same bytes."""
@@ -80,29 +78,27 @@ def refi_project(
         Date and time that users, texts and codes get, as ``2024-03-14T10:00:00Z``.
     """
     parts = _ProjectParts(name, when)
-    for session in sessions:
-        for row in session.given:
-            for one in row:
-                parts.add(one)
+    for one in (one for session in sessions for row in session.given for one in row):
+        parts.add(one)
     made = {"creatingUserGUID": parts.id_of("user", MACHINE), "creationDateTime": when}
-    root = Element("Project", {"xmlns": NAMESPACE, "name": _xml(name), "origin": MACHINE, **made})
+    root = Element("Project", {"xmlns": NAMESPACE, "name": for_xml(name), "origin": MACHINE, **made})
     users = SubElement(root, "Users")
     for coder in parts.coders:
-        SubElement(users, "User", {"guid": parts.id_of("user", coder), "name": _xml(coder)})
+        SubElement(users, "User", {"guid": parts.id_of("user", coder), "name": for_xml(coder)})
     if parts.codes:
         _codebook(SubElement(SubElement(root, "CodeBook"), "Codes"), parts, meanings)
     sources = SubElement(root, "Sources")
     texts: dict[str, bytes] = {}
     for session in sessions:
         path = parts.id_of("text", session.id)
-        about = {"guid": parts.id_of("source", session.id), "name": _xml(session.id)}
+        about = {"guid": parts.id_of("source", session.id), "name": for_xml(session.id)}
         about |= {"plainTextPath": f"internal://{path}.txt", **parts.made_by(MACHINE)}
         texts[f"sources/{path}.txt"] = _source(SubElement(sources, "TextSource", about), session, parts).encode()
     if parts.notes:
         every = SubElement(root, "Notes")
-        for guid, one in parts.notes:
-            note = SubElement(every, "Note", {"guid": guid, "name": "Note", **parts.made_by(one.coder)})
-            SubElement(note, "PlainTextContent").text = _xml(one.note)
+        for guid, given in parts.notes:
+            note = SubElement(every, "Note", {"guid": guid, "name": "Note", **parts.made_by(given.coder)})
+            SubElement(note, "PlainTextContent").text = for_xml(given.note)
     qde = b'<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode").encode()
     return _archive({"project.qde": qde, **texts})
 
@@ -119,18 +115,18 @@ def _codebook(parent: Element, parts: _ProjectParts, meanings: Mapping[str, Code
             above = categories[meaning.category]
         code = SubElement(above, "Code", _code(parts.id_of("code", name), name))
         if meaning is not None and meaning.definition:
-            SubElement(code, "Description").text = _xml(meaning.definition)
+            SubElement(code, "Description").text = for_xml(meaning.definition)
     if parts.decided:
         above = SubElement(parent, "Code", _code(parts.id_of("category", CODED), CODED, is_codable=False))
         SubElement(above, "Description").text = "Which turns somebody has coded, whether or not a code was given."
         for (coder, known), name in parts.decided.items():
             code = SubElement(above, "Code", _code(parts.id_of("decided", name), name))
             said = f"Turns that {coder} has coded. Of these codes, those that such a turn does not have are absent:"
-            SubElement(code, "Description").text = _xml("\n".join((said, *known)))
+            SubElement(code, "Description").text = for_xml("\n".join((said, *known)))
 
 
 def _code(guid: str, name: str, *, is_codable: bool = True) -> dict[str, str]:
-    return {"guid": guid, "name": _xml(name), "isCodable": "true" if is_codable else "false"}
+    return {"guid": guid, "name": for_xml(name), "isCodable": "true" if is_codable else "false"}
 
 
 def _source(source: Element, session: CodedSession, parts: _ProjectParts) -> str:
@@ -143,7 +139,7 @@ def _source(source: Element, session: CodedSession, parts: _ProjectParts) -> str
         begin = at + len(label)
         at += len(lines[-1])
         place = {"startPosition": str(begin), "endPosition": str(begin + len(words))}
-        about = {"guid": parts.id_of("turn", session.id, turn.index), "name": _name(turn), **place}
+        about = {"guid": parts.id_of("turn", session.id, turn.index), "name": name_of_turn(turn), **place}
         passage = SubElement(source, "PlainTextSelection", about | parts.made_by(MACHINE))
         for one in given:
             decided = [] if one.known is None else [parts.id_of("decided", parts.decided[one.coder, one.known])]
@@ -158,13 +154,8 @@ def _source(source: Element, session: CodedSession, parts: _ProjectParts) -> str
     return "".join(lines)
 
 
-def _name(turn: Turn) -> str:
-    times = (("from", turn.start_s), ("until", turn.end_s))
-    known = (f", {word} {clock(time)}" for word, time in times if time is not None and time >= 0)
-    return f"Turn {turn.index + 1}, {turn.role}{''.join(known)}"
-
-
-def _xml(text: str) -> str:
+def for_xml(text: str) -> str:
+    """Return a text without the characters that XML cannot hold."""
     return _NOT_IN_XML.sub("", text)
 
 
