@@ -127,6 +127,7 @@ def test_registered_names_are_what_they_were() -> None:
         "open_document",
         "parquet",
         "pdf_document",
+        "refi_qda",
         "rich_text",
         "srt",
         "substation",

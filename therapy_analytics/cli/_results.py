@@ -282,11 +282,22 @@ def report(
 
 @app.command()
 def export(
-    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    results: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder that tanalyze run wrote; for codes_csv and codes_jsonl also a .qdpx project, an .eaf file, or "
+            "a folder of them.",
+            show_default=False,
+        ),
+    ],
     *,
     to: Annotated[
         str,
-        typer.Option(help="parquet (R, Python and others), stata (.dta, Stata 14 and later) or spss (.sav)."),
+        typer.Option(
+            help="Tables: parquet (R, Python and others), stata (.dta, Stata 14 and later) or spss (.sav). Codes turn "
+            "by turn: qdpx (a project for NVivo, MAXQDA, ATLAS.ti) or elan, with the words of the sessions; codes_csv or "
+            "codes_jsonl, the codes of people without words."
+        ),
     ] = "parquet",
     out: Annotated[
         Path,
@@ -302,14 +313,30 @@ def export(
             "say), for multiple imputation."
         ),
     ] = 0,
+    transcripts: Annotated[
+        Path | None,
+        typer.Option(help="For qdpx and elan: the words, where the run had no --quotes.", show_default=False),
+    ] = None,
+    gold: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="For forms of codes: codes by people, as for tanalyze agree. May be repeated.", show_default=False
+        ),
+    ] = None,
     replace: Replace = False,
 ) -> None:
-    """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
+    """Write the tables of a run for R, Stata or SPSS, or its codes for NVivo, MAXQDA, ATLAS.ti or ELAN."""
+    from therapy_analytics.exports import WITH_WORDS  # noqa: PLC0415
     from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
 
     with sentences():
-        files = export_tables(results, out, to=to, wide=wide, imputations=imputations, replace=replace, on_before=_say)
+        files = export_tables(
+            results, out, to=to, wide=wide, imputations=imputations, transcripts=transcripts, gold=tuple(gold or ()),
+            replace=replace, on_before=_say,
+        )  # fmt: skip
     say(*map(str, files))
+    if to in WITH_WORDS:
+        say(f"{out} holds the words of the sessions. Keep it as you keep the transcripts.")
 
 
 @app.command()

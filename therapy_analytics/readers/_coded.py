@@ -56,6 +56,21 @@ class CodedSession:
     given: tuple[tuple[CodesOfTurn, ...], ...]
 
 
+def merged(given: Iterable[CodesOfTurn]) -> tuple[CodesOfTurn, ...]:
+    """Return what is said of one turn with one entry for each coder."""
+    found: dict[str, CodesOfTurn] = {}
+    for one in given:
+        old = found.get(one.coder, CodesOfTurn(one.coder))
+        known = None if old.known is None and one.known is None else (*(old.known or ()), *(one.known or ()))
+        found[one.coder] = CodesOfTurn(
+            one.coder,
+            tuple(dict.fromkeys((*old.codes, *one.codes))),
+            None if known is None else tuple(dict.fromkeys(known)),
+            "\n".join(dict.fromkeys(filter(None, (old.note, one.note)))),
+        )
+    return tuple(found.values())
+
+
 def is_machine(coder: str) -> bool:
     """Return whether a coder is the machine."""
     return coder.casefold().startswith(MACHINE)

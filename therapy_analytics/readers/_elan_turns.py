@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Row
-from therapy_analytics.readers._coded import NONE, CodesOfTurn, NamedTurn, turn_named
+from therapy_analytics.readers._coded import NONE, CodesOfTurn, NamedTurn, merged, turn_named
 from therapy_analytics.readers._tier_names import Tier
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ def own_turns(root: Element, times: Mapping[str, tuple[float, float]]) -> tuple[
             found.append((identity, row, named))
         if tier.get("PARENT_REF", "") in turns and tier.get("LINGUISTIC_TYPE_REF") != TURNS:
             for identity, of_turn in _codes_of(file, tier).items():
-                _merge(given[identity], of_turn)
+                given[identity].append(of_turn)
     order = _order([(times.get(identity, (0.0, 0.0))[0], named) for identity, _, named in found])
     kept = [found[at] for at in order]
     rows = [replace(row, place=place) for place, (_, row, _) in enumerate(kept, start=1)]
-    return RawSession("", rows), [given[identity] for identity, _, _ in kept]
+    return RawSession("", rows), [list(merged(given[identity])) for identity, _, _ in kept]
 
 
 def _order(turns: Sequence[tuple[float, NamedTurn | None]]) -> list[int]:
@@ -118,17 +118,6 @@ def _of_values(coder: str, values: Sequence[str], every: tuple[str, ...] | None)
     return CodesOfTurn(coder, codes, known)
 
 
-def _merge(given: list[CodesOfTurn], new: CodesOfTurn) -> None:
-    """Add what a tier says to what other tiers of that coder say."""
-    at = next((at for at, one in enumerate(given) if one.coder == new.coder), None)
-    if at is None:
-        given.append(new)
-        return
-    old = given[at]
-    known = old.known if new.known is None else tuple(dict.fromkeys((*(old.known or ()), *new.known)))
-    given[at] = replace(old, codes=(*old.codes, *new.codes), known=known, note=old.note or new.note)
-
-
 def is_code_tier(name: str, of_type: str, values: Iterable[str]) -> bool:
     """Return whether a tier holds codes: its name or type says so, and all that stands on it is short."""
     said = _CODE_TIER.search(name) or _CODE_TIER.search(of_type)
@@ -154,5 +143,5 @@ def codes_by_time(rows: Sequence[Row], tiers: Iterable[Tier], coders: Mapping[st
             ]
             codes = tuple(filter(None, map(str.strip, span.words.split(";"))))
             if shared and codes:
-                _merge(given[-max(shared)[2]], CodesOfTurn(coders.get(tier.name, ""), codes))
-    return given
+                given[-max(shared)[2]].append(CodesOfTurn(coders.get(tier.name, ""), codes))
+    return [list(merged(one)) for one in given]

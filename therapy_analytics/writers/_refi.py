@@ -8,6 +8,7 @@ import uuid
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from therapy_analytics.readers import join_marks
@@ -38,7 +39,7 @@ class _ProjectParts:
     """
 
     project: str
-    when: str
+    dates: Mapping[str, str]
     codes: dict[str, None] = field(default_factory=dict)
     decided: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
     coders: dict[str, int] = field(default_factory=lambda: {MACHINE: 0})
@@ -58,11 +59,15 @@ class _ProjectParts:
 
     def made_by(self, coder: str) -> dict[str, str]:
         """Return the attributes that say who made a thing, and when."""
-        return {"creatingUser": self.id_of("user", coder), "creationDateTime": self.when}
+        return {"creatingUser": self.id_of("user", coder), "creationDateTime": self.dates.get(coder, NO_DATE)}
 
 
 def refi_project(
-    name: str, sessions: Sequence[CodedSession], *, meanings: Mapping[str, CodeMeaning], when: str = NO_DATE
+    name: str,
+    sessions: Sequence[CodedSession],
+    *,
+    meanings: Mapping[str, CodeMeaning] = MappingProxyType({}),
+    dates: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """Return a project with the words and codes of sessions.
 
@@ -74,13 +79,13 @@ def refi_project(
         The sessions, each with a name of its own.
     meanings : mapping of str to CodeMeaning
         What is known of the codes; others stand at the top of the codebook without a description.
-    when : str
-        Date and time that users, texts and codes get, as ``2024-03-14T10:00:00Z``.
+    dates : mapping of str to str
+        Date and time of each coder's codes, as ``2024-03-14T10:00:00Z``; those of `MACHINE` are those of the texts.
     """
-    parts = _ProjectParts(name, when)
+    parts = _ProjectParts(name, dates)
     for one in (one for session in sessions for row in session.given for one in row):
         parts.add(one)
-    made = {"creatingUserGUID": parts.id_of("user", MACHINE), "creationDateTime": when}
+    made = {"creatingUserGUID": parts.id_of("user", MACHINE), "creationDateTime": dates.get(MACHINE, NO_DATE)}
     root = Element("Project", {"xmlns": NAMESPACE, "name": for_xml(name), "origin": MACHINE, **made})
     users = SubElement(root, "Users")
     for coder in parts.coders:

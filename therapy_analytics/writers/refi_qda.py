@@ -11,4 +11,4 @@ from therapy_analytics.writers._refi import refi_project
 @writer("qdpx", suffix=".qdpx", holds={"times", "ends", "codes", "lines", "others"})
 def write_refi_qda(session: Session) -> bytes:
     """REFI-QDA for NVivo, MAXQDA and ATLAS.ti: the words as a text, a passage a turn, codes by people."""
-    return refi_project(session.id, [with_own_codes(session)], meanings={})
+    return refi_project(session.id, [with_own_codes(session)])
