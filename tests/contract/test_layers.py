@@ -140,7 +140,7 @@ def test_registered_names_are_what_they_were() -> None:
         "word_document",
         "workbook",
     ]
-    assert WRITERS.names() == ["chat", "csv", "docx", "jsonl", "vtt"]
+    assert WRITERS.names() == ["chat", "csv", "docx", "elan", "jsonl", "qdpx", "vtt"]
     assert MEASURES.names() == [
         "affirmation",
         "alignment",

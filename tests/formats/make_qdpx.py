@@ -1,7 +1,7 @@
 """Write ``moreau_ada.qdpx``: a REFI-QDA project as programs for qualitative research export it, in our own words.
 
-Two texts with labels (one with Windows' line breaks, signs beyond the Basic Multilingual Plane, and a document beside it),
-a memo without labels, two coders, codes in categories, and passages that are parts of turns, or span two.
+Two texts with labels (one with Windows' line breaks and signs beyond the Basic Multilingual Plane), a memo without
+labels, two coders, codes in categories, and passages that are parts of turns, or span two.
 Run ``python tests/formats/make_qdpx.py`` after a change; the same words give the same bytes.
 """
 

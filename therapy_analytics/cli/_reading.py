@@ -59,7 +59,7 @@ def inspect(
 def convert(
     paths: Paths,
     *,
-    to: Annotated[str, typer.Option(help="The form: chat, csv, docx, jsonl or vtt.", show_default=False)],
+    to: Annotated[str, typer.Option(help="The form: chat, csv, docx, elan, jsonl, qdpx or vtt.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the files; nothing in it is overwritten.")] = Path("converted"),
     columns: Columns = "",
     therapist: Therapist = None,
@@ -121,7 +121,7 @@ def redact(
     out: Annotated[Path, typer.Option(help="A new or empty folder for the copies and the review list.")] = Path(
         "redacted"
     ),
-    to: Annotated[str, typer.Option(help="The form of the copies: chat, csv, docx, jsonl or vtt.")] = "jsonl",
+    to: Annotated[str, typer.Option(help="The form of the copies: chat, csv, docx, elan, jsonl, qdpx or vtt.")] = "jsonl",
     key: Annotated[
         Path | None,
         typer.Option(

@@ -295,8 +295,8 @@ def export(
         str,
         typer.Option(
             help="Tables: parquet (R, Python and others), stata (.dta, Stata 14 and later) or spss (.sav). Codes turn "
-            "by turn: qdpx (a project for NVivo, MAXQDA, ATLAS.ti) or elan, with the words of the sessions; codes_csv or "
-            "codes_jsonl, the codes of people without words."
+            "by turn: qdpx (a project for NVivo, MAXQDA, ATLAS.ti) or elan, with the words of the sessions; codes_csv "
+            "or codes_jsonl, the codes of people without words."
         ),
     ] = "parquet",
     out: Annotated[

@@ -67,12 +67,14 @@ def own_turns(root: Element, times: Mapping[str, tuple[float, float]]) -> tuple[
     given: dict[str, list[CodesOfTurn]] = defaultdict(list)
     for tier in file.tiers:
         name = tier.get("TIER_ID", "")
+        named_here = (turn_named(value) for values in turns.get(name, {}).values() for value in values)
+        role = next((known.role for known in named_here if known is not None), None)
         for one in tier.iterfind("ANNOTATION/*") if name in turns else ():
             identity = one.get("ANNOTATION_ID", "")
             named = turn_named(next(iter(turns[name].get(identity, ())), ""))
             begin, end = times.get(identity, (0.0, 0.0))
             words = one.findtext("ANNOTATION_VALUE") or ""
-            row = Row(tier.get("PARTICIPANT", ""), words, 0, begin, end)
+            row = Row(tier.get("PARTICIPANT", ""), words, 0, begin, end, role)
             if named is not None:
                 row = replace(row, start_s=named.start_s, end_s=named.end_s, role=named.role)
             found.append((identity, row, named))

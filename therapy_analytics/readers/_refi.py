@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +35,8 @@ CODED = "Coded turns"
 _PROJECT = re.compile(r"(?:.*/)?[^/]*\.qde", re.IGNORECASE)
 _AGAIN = "Export it again from the program that made it, as a REFI-QDA project"
 _MOST_TEXTS = 20_000
+_MOST_PAIRS = 2_000_000
+"""Of passages and the turns that they are about."""
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _DOCUMENT = re.compile(r"\.(?:txt|docx?|rtf|odt|pdf|md)\Z", re.IGNORECASE)
 
@@ -198,20 +200,27 @@ def lines_of(text: str) -> tuple[list[str], list[int]]:
 
 
 def given_to(
-    spans: Sequence[tuple[int, int]], one: TextOfProject, decided: Mapping[str, tuple[str, ...]]
+    source: Source, spans: Sequence[tuple[int, int]], one: TextOfProject, decided: Mapping[str, tuple[str, ...]]
 ) -> list[list[CodesOfTurn]]:
     """Return what each coder gave to each row of a text.
 
     Parameters
     ----------
+    source : Source
+        The file, for errors.
     spans : sequence of (int, int)
         Where each row begins and ends in the text, in order. A passage that holds letters of a row is about that row.
     one : TextOfProject
         The text.
     decided : mapping of str to tuple of str
         What `Project` says.
+
+    Raises
+    ------
+    UnreadableFileError
+        Passages overlap so much that they cannot be somebody's coding.
     """
-    starts = [begin for begin, _ in spans]
+    starts, n_pairs = [begin for begin, _ in spans], 0
     codes: list[dict[str, dict[str, None]]] = [{} for _ in spans]
     known: list[dict[str, dict[str, None]]] = [{} for _ in spans]
     notes: list[dict[str, list[str]]] = [{} for _ in spans]
@@ -220,6 +229,9 @@ def given_to(
         begin = marked.start + len(passage) - len(passage.lstrip())
         end = marked.start + len(passage.rstrip())
         at = max(bisect_right(starts, begin) - 1, 0)
+        n_pairs += max(bisect_left(starts, end) - at, 0)
+        if n_pairs > _MOST_PAIRS:
+            raise source.error("its passages overlap more than those of any coder", "Divide it into several projects")
         while at < len(spans) and starts[at] < end:
             if spans[at][1] > begin:
                 for coder, code in marked.codings:

@@ -62,13 +62,13 @@ def _rows(source: Source, one: TextOfProject, project: Project) -> tuple[RawSess
         turns.sort(key=lambda pair: pair[0].start)
         spans = [(marked.start, marked.end) for marked, _ in turns]
         rows = [_turn(one.text, begin, end, named) for (begin, end), (_, named) in zip(spans, turns, strict=True)]
-        return RawSession(one.name, rows), given_to(spans, one, project.decided)
+        return RawSession(one.name, rows), given_to(source, spans, one, project.decided)
     lines, starts = lines_of(one.text)
     raw = session_of(source, "\n".join(lines))
     ends = [*(row.place - 1 for row in raw.rows[1:]), len(lines)]
     positions = [*starts, len(one.text)]
     spans = [(starts[row.place - 1], positions[max(end, row.place)]) for row, end in zip(raw.rows, ends, strict=True)]
-    return replace(raw, name=raw.name or one.name), given_to(spans, one, project.decided)
+    return replace(raw, name=raw.name or one.name), given_to(source, spans, one, project.decided)
 
 
 def _turn(text: str, begin: int, end: int, named: NamedTurn) -> Row:
