@@ -121,7 +121,9 @@ def redact(
     out: Annotated[Path, typer.Option(help="A new or empty folder for the copies and the review list.")] = Path(
         "redacted"
     ),
-    to: Annotated[str, typer.Option(help="The form of the copies: chat, csv, docx, elan, jsonl, qdpx or vtt.")] = "jsonl",
+    to: Annotated[
+        str, typer.Option(help="The form of the copies: chat, csv, docx, elan, jsonl, qdpx or vtt.")
+    ] = "jsonl",
     key: Annotated[
         Path | None,
         typer.Option(

@@ -196,12 +196,12 @@ def _people(machine: Machine, path: str | Path) -> list[tuple[int, CodesOfTurn]]
     found: dict[tuple[int, str], dict[str, Any]] = {}
     columns = (rows[name].tolist() for name in ("coder", "code", "value", "note", "unsure"))
     for at, coder, code, value, note, unsure in zip(place, *columns, strict=True):
-        said = {"1": True, "0": False}.get(str(value).strip().removesuffix(".0"))
-        if at < 0 or said is None or not code:
+        given = {"1": True, "0": False}.get(str(value).strip().removesuffix(".0"))
+        if at < 0 or given is None or not code:
             continue
         one = found.setdefault((at, coder or ALONE), {"codes": {}, "known": {}, "notes": {}})
         one["known"][code] = None
-        if said:
+        if given:
             one["codes"][code] = None
         remark = note or ("unsure" if str(unsure).strip() in {"1", "1.0"} else "")
         if remark:
@@ -220,8 +220,8 @@ def _meanings(machine: Machine, results: Analysis | str | Path) -> dict[str, Cod
     own = [code for code in machine.codes if code not in found]
     if own:
         table = results.codebook if isinstance(results, Analysis) else read_csv(Path(results) / "codebook.csv")
-        said = dict(zip(table["column"], table["meaning"], strict=True))
-        found |= {code: CodeMeaning(_OWN_CODES, str(said.get(code, ""))) for code in own}
+        meanings = dict(zip(table["column"], table["meaning"], strict=True))
+        found |= {code: CodeMeaning(_OWN_CODES, str(meanings.get(code, ""))) for code in own}
     return found
 
 

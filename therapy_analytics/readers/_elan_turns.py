@@ -122,8 +122,8 @@ def _of_values(coder: str, values: Sequence[str], every: tuple[str, ...] | None)
 
 def is_code_tier(name: str, of_type: str, values: Iterable[str]) -> bool:
     """Return whether a tier holds codes: its name or type says so, and all that stands on it is short."""
-    said = _CODE_TIER.search(name) or _CODE_TIER.search(of_type)
-    return bool(said) and all(len(one) <= _LONGEST_CODE and len(one.split()) <= _MOST_WORDS for one in values)
+    named = _CODE_TIER.search(name) or _CODE_TIER.search(of_type)
+    return bool(named) and all(len(one) <= _LONGEST_CODE and len(one.split()) <= _MOST_WORDS for one in values)
 
 
 def codes_by_time(rows: Sequence[Row], tiers: Iterable[Tier], coders: Mapping[str, str]) -> Given:
