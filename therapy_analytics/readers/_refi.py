@@ -80,7 +80,7 @@ def read_project(source: Source) -> Project:
     try:
         with bounded_zip(source) as archive:
             return _project(source, archive)
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError):
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
         raise source.error("the file is damaged or breaks off", _AGAIN) from None
 
 

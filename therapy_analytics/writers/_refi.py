@@ -126,8 +126,8 @@ def _codebook(parent: Element, parts: _ProjectParts, meanings: Mapping[str, Code
         SubElement(above, "Description").text = "Which turns somebody has coded, whether or not a code was given."
         for (coder, known), name in parts.decided.items():
             code = SubElement(above, "Code", _code(parts.id_of("decided", name), name))
-            about = f"Turns that {coder} has coded. Of these codes, those that such a turn does not have are absent:"
-            SubElement(code, "Description").text = for_xml("\n".join((about, *known)))
+            sentence = f"Turns that {coder} has coded. Of these codes, those that such a turn does not have are absent:"
+            SubElement(code, "Description").text = for_xml("\n".join((sentence, *known)))
 
 
 def _code(guid: str, name: str, *, is_codable: bool = True) -> dict[str, str]:
