@@ -213,6 +213,14 @@ def train(
             "--cold", help="Learn from these codes alone, not on top of what the tagger of the package knows."
         ),
     ] = False,
+    recalibrate: Annotated[
+        bool,
+        typer.Option(
+            "--recalibrate",
+            help="Keep the package's tagger (--beside says which) and shift its probabilities to these codes, for each "
+            "code for which that pays on unseen sessions: from 100 coded turns.",
+        ),
+    ] = False,
     blank: Annotated[
         str, typer.Option(help="What an empty cell of labels means: none (of them), or missing (not coded).")
     ] = "none",
@@ -238,7 +246,8 @@ def train(
 ) -> None:
     """Train the tagger, or a model of codes of your own, on codes that people gave, and say how good it is."""
     from therapy_analytics.agreement import NAMES  # noqa: PLC0415
-    from therapy_analytics.training import TrainOptions  # noqa: PLC0415
+    from therapy_analytics.training import Recalibration, Training, TrainOptions  # noqa: PLC0415
+    from therapy_analytics.training import recalibrate as shift  # noqa: PLC0415
     from therapy_analytics.training import train as learn  # noqa: PLC0415
 
     columns_of_codes = pairs(code_columns, NAMES, "--code-columns")
@@ -247,11 +256,12 @@ def train(
             codebook=codebook, columns=columns_of_codes, blank=blank, only=tuple(only or ()), group=group,
             warm_start=not cold, beside=beside, seed=seed,
         )  # fmt: skip
-        found = learn(
-            codes, transcripts, out, options=options,
-            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
-            replace=replace,
-        )  # fmt: skip
+        reading = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
+        found: Training | Recalibration
+        if recalibrate:
+            found = shift(codes, transcripts, out, options=options, reading=reading, replace=replace)
+        else:
+            found = learn(codes, transcripts, out, options=options, read_options=reading, replace=replace)
     say(*(line for told in found.words for line in told.split("\n")))
     raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
 

@@ -144,7 +144,7 @@ def train(
     if out is not None:
         refuse_others(Path(out), made)  # before the hours that it may take
     account = Account(read_options or ReadOptions())
-    material = material_of(codes, _sessions(transcripts, read_options, account), options)
+    material = material_of(codes, read_sessions(transcripts, read_options, account), options)
     if material.n_groups < FEWEST_GROUPS:
         option, what = "codes", material.together
         few = f"only {material.n_groups} with codes by {what.name}: nothing is left to try the model on"
@@ -155,9 +155,10 @@ def train(
     return replaced(found, notes=(*found.notes, *told), told=tuple(account.lines()))
 
 
-def _sessions(
+def read_sessions(
     transcripts: str | Path | Sequence[Session], options: ReadOptions | None, account: Account
 ) -> list[Session]:
+    """Return the sessions of transcripts, or those that were read already."""
     if not isinstance(transcripts, str | Path):
         if options is not None and options != ReadOptions():
             problem = "the sessions are read already, so that options of reading have no effect"
