@@ -11,13 +11,14 @@ from typer.testing import CliRunner
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_coder, load_tagger
+from therapy_analytics.behaviours.explain import explaining_tagger
 from therapy_analytics.behaviours.recalibrated import CalibratedTagger, log_odds, on_line
 from therapy_analytics.cli import app
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Session
-from therapy_analytics.training import Recalibration, TrainOptions, recalibrate
+from therapy_analytics.training import Recalibration, TrainOptions, recalibrate, train
 from therapy_analytics.training._recalibrate import CodedTurns, fitted, result
 
 FAST = TrainOptions(beside="fast")
@@ -161,6 +162,22 @@ def test_a_calibration_is_for_one_tagger(shifted: Recalibration, tmp_path: Path)
 def test_codes_that_the_package_does_not_have_are_refused(sessions: list[Session], coded: pd.DataFrame) -> None:
     with pytest.raises(BadOptionError, match="none of its codes is one that the package's tagger gives"):
         recalibrate(coded, sessions, None, options=FAST)
+
+
+def test_it_cannot_begin_from_nothing(sessions: list[Session], coded: pd.DataFrame) -> None:
+    with pytest.raises(BadOptionError, match="cannot begin from nothing"):
+        recalibrate(coded, sessions, None, options=TrainOptions(warm_start=False))
+
+
+def test_evidence_of_a_calibration_is_refused(shifted: Recalibration, sessions: list[Session]) -> None:
+    with pytest.raises(BadOptionError, match="or a calibration, is not told yet"):
+        explaining_tagger(TaggerOptions(kind="fast", model=str(shifted.out)))
+
+
+def test_training_says_that_fewer_turns_are_enough_for_it(sessions: list[Session]) -> None:
+    table = _codes(sessions, 0.0)
+    found = train(table[table["turn"] < 4], sessions, None, options=FAST)
+    assert any("--recalibrate needs fewer" in note for note in found.notes)
 
 
 def test_the_command(samples: Path, root: Path, tmp_path: Path) -> None:

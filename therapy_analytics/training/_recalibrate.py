@@ -40,8 +40,8 @@ SPREAD = (1.0, 0.5)
 """Standard deviations of level and slope around 0 and 1: how far taggers are off elsewhere."""
 FOLDS = 10
 SURE = 0.75
-"""Of the one-sided bound of the gain. Loss on unseen groups is pessimistic, so that in simulation .03 to .08 of codes that
-need no calibration are changed with it; of codes whose level is 1 off, .7 to .8 with 100 turns and .99 with 300.
+"""Of the one-sided bound of the gain. Loss on unseen groups is pessimistic, so that in simulation .03 to .08 of codes
+that need no calibration are changed with it; of codes whose level is 1 off, .7 to .8 with 100 turns and .99 with 300.
 """
 _STEPS, _ENOUGH = 50, 1e-9
 
@@ -117,11 +117,14 @@ def recalibrate(
     Raises
     ------
     BadOptionError
-        None of the codes is one of the package, or the folder holds something else.
+        None of the codes is one of the package, the options begin from nothing, or the folder holds something else.
     BadDataFileError, NothingToReadError, UnreadableFileError, CannotWriteError
         As for `train`.
     """
     options = options or TrainOptions()
+    if not options.warm_start:
+        option, problem = "--cold", "re-calibration is of the tagger of the package, and cannot begin from nothing"
+        raise BadOptionError(option, problem, "Leave out --cold or --recalibrate")
     told: list[str] = []
     made = Made(
         what="a calibration", names=FILES, sources=sources_of(codes, transcripts), replace=replace, say=told.append
@@ -294,8 +297,8 @@ _CARD = """\
 Made on {today} from {turns:,} turns of {n_groups} {groups}.
 
 The log-odds of a code become *level + slope x log-odds by the package*. Both are shrunk towards 0 and 1. A code is
-re-calibrated only if its log loss falls on {groups} that the line was not fitted to (one-sided 75% bound over {groups}).
-In simulation that changed 3 to 8 of 100 codes which needed no calibration. Thresholds stay.
+re-calibrated only if its log loss falls on {groups} that the line was not fitted to (one-sided 75% bound over
+{groups}). In simulation that changed 3 to 8 of 100 codes which needed no calibration. Thresholds stay.
 
 | code | turns | with it | rate by people | by the tagger | after | level | slope | log loss | after | |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -296,6 +296,13 @@ def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions)
         names = list(scores.loc[scores["learnt"] & (scores["difference_hi"] < 0), "code"])
         better = f"The {options.beside} tagger of the package agrees better with these coders on {', '.join(names)}"
         notes += [f"{better}; to keep its codes there, name all others by --only."] if names else []
+    too_few = scores["why_left_out"].str.startswith("too little data")
+    shipped = set(load_tagger(all_codes=True).names).intersection(scores.loc[too_few, "code"])
+    if shipped:
+        notes.append(
+            f"Too few turns to learn {', '.join(sorted(shipped))} anew. --recalibrate needs fewer: it keeps the "
+            "package's tagger, and shifts its probabilities where that pays."
+        )
     about = [session.session.metadata for session in material.batch]
     several = [one["counselor"] for one in about if one.get("counselor")]
     if options.group is None and len(set(several)) < len(several):
