@@ -205,6 +205,17 @@ def test_passages_that_overlap_without_end_are_refused(tmp_path: Path) -> None:
     assert "passages overlap" in problem_of(zipped(parts), tmp_path / "case.qdpx")
 
 
+def test_codes_that_are_what_somebody_said_are_left_out(tmp_path: Path) -> None:
+    """In-vivo codes would bring words of the session into the tables of a run."""
+    talk = session("What is it?", "I am so very tired of it.", "Good.", name="one")
+    given = (CodesOfTurn("Ann", ("so very tired", "goes well on", "question")),)
+    (tmp_path / "one.qdpx").write_bytes(refi_project("Study", [CodedSession("one", talk.turns, ((), given, ()))]))
+    (back,) = read(tmp_path / "one.qdpx")
+    assert dict(back.turns[1].gold) == {"coder_ann": "goes well on;question"}
+    assert "1 code whose name is a passage of a text left out." in back.notes
+    assert "so very tired" not in set(coded_table(tmp_path / "one.qdpx")["code"])
+
+
 def test_a_file_without_codes_is_no_gold(samples: Path, tmp_path: Path) -> None:
     convert([samples / "nair_yuki.txt"], "qdpx", tmp_path)
     with pytest.raises(BadDataFileError, match="nobody gave a code in it"):

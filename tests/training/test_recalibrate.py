@@ -19,12 +19,12 @@ from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Session
 from therapy_analytics.training import Recalibration, TrainOptions, recalibrate, train
-from therapy_analytics.training._recalibrate import CodedTurns, fitted, result
+from therapy_analytics.training._recalibrate import TurnsOfCode, fitted, result
 
 FAST = TrainOptions(beside="fast")
 
 
-def simulated(seed: int, level: float, slope: float, *, n: int = 100, drawn: bool = False) -> CodedTurns:
+def simulated(seed: int, level: float, slope: float, *, n: int = 100, drawn: bool = False) -> TurnsOfCode:
     """Return turns of 20 sessions, which differ; with `drawn` those where the tagger is unsure are favoured."""
     rng = np.random.default_rng(seed)
     whole = 8 * n if drawn else n
@@ -33,11 +33,11 @@ def simulated(seed: int, level: float, slope: float, *, n: int = 100, drawn: boo
     p = 1 / (1 + np.exp(-scores))
     truth = (rng.random(whole) < on_line(p, level, slope)).astype(np.float64)
     if not drawn:
-        return CodedTurns(truth, p, np.ones(whole), group)
+        return TurnsOfCode(truth, p, np.ones(whole), group)
     favoured = 0.3 + 0.7 * 4 * p * (1 - p)
     inclusion = np.clip(favoured * n / favoured.sum(), 0, 1)
     kept = rng.random(whole) < inclusion
-    return CodedTurns(truth[kept], p[kept], inclusion[kept], group[kept])
+    return TurnsOfCode(truth[kept], p[kept], inclusion[kept], group[kept])
 
 
 @pytest.mark.parametrize("drawn", [False, True])
@@ -72,7 +72,7 @@ def test_level_and_slope_are_found_and_shrunk() -> None:
 def test_turns_drawn_unevenly_count_by_the_inverse_of_their_probability() -> None:
     """Two strata of which one was drawn ten times as often: without weights the rate would be .46."""
     truth = np.r_[np.ones(500), np.zeros(500), np.zeros(100)]
-    turns = CodedTurns(truth, np.full(1100, 0.3), np.r_[np.full(1000, 1.0), np.full(100, 0.1)], np.arange(1100) % 20)
+    turns = TurnsOfCode(truth, np.full(1100, 0.3), np.r_[np.full(1000, 1.0), np.full(100, 0.1)], np.arange(1100) % 20)
     found = result(turns, 0, "sessions")
     assert found["rate"] == pytest.approx(0.25)
     assert found["n_effective"] == pytest.approx(2000**2 / (1000 + 100 * 100))

@@ -330,7 +330,5 @@ def test_the_command(sessions: list[Session], coded: pd.DataFrame, tmp_path: Pat
 
 
 def test_a_model_is_not_explained(learnt: Training, sessions: list[Session]) -> None:
-    with pytest.raises(
-        BadOptionError, match=r"--explain: what moved a model of your own, or a calibration, is not told yet"
-    ):
+    with pytest.raises(BadOptionError, match="what moved a model of your own, or a calibration, is not told"):
         ta.explain(sessions[:1], tagger=TaggerOptions(kind="fast", model=str(learnt.out)))

@@ -35,6 +35,7 @@ CODED = "Coded turns"
 _PROJECT = re.compile(r"(?:.*/)?[^/]*\.qde", re.IGNORECASE)
 _AGAIN = "Export it again from the program that made it, as a REFI-QDA project"
 _MOST_TEXTS = 20_000
+_QUOTED, _QUOTES = 3, " .\u2026\"\u201c\u201d'\u2018\u2019"
 _MOST_PAIRS = 2_000_000
 """Of passages and the turns that they are about."""
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -63,10 +64,15 @@ class TextOfProject:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project: its texts, and for each code that says what somebody decided about, the list of those codes."""
+    """A project: its texts, and for each code that says what somebody decided about, the list of those codes.
+
+    `in_vivo` are codes whose names, of three words or more, are passages of a text. They are what somebody said, and
+    were left out.
+    """
 
     texts: tuple[TextOfProject, ...]
     decided: Mapping[str, tuple[str, ...]]
+    in_vivo: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 def read_project(source: Source) -> Project:
@@ -109,7 +115,23 @@ def _project(source: Source, archive: ZipFile) -> Project:
                 texts.append(TextOfProject(name, text, tuple(_selections(element, users, codes, notes))))
     if len(texts) > _MOST_TEXTS:
         raise source.error(f"the project has more than {_MOST_TEXTS:,} texts", "Divide it into several projects")
-    return Project(tuple(texts), decided)
+    in_vivo = _in_vivo(texts)
+    kept = [replace(one, selections=tuple(_without(one.selections, in_vivo))) for one in texts]
+    return Project(tuple(kept), decided, in_vivo)
+
+
+def _in_vivo(texts: Sequence[TextOfProject]) -> frozenset[str]:
+    """Return the codes whose names are passages of a text."""
+    spoken = [" ".join(one.text.casefold().split()) for one in texts]
+    names = {code for one in texts for marked in one.selections for _, code in marked.codings}
+    long = [name for name in names if len(name.split()) >= _QUOTED]
+    return frozenset(name for name in long if any(name.casefold().strip(_QUOTES) in text for text in spoken))
+
+
+def _without(selections: Sequence[Selection], in_vivo: frozenset[str]) -> Iterator[Selection]:
+    for one in selections:
+        codings = tuple((coder, code) for coder, code in one.codings if code not in in_vivo)
+        yield replace(one, codings=codings)
 
 
 def _part(source: Source, archive: ZipFile, name: str) -> bytes:

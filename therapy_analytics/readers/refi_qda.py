@@ -49,10 +49,14 @@ def coded_rows(source: Source) -> list[tuple[RawSession, list[list[CodesOfTurn]]
         if problems:
             raise problems[0]
         raise source.error("the project holds no text", "Put the transcripts into it as texts, not as recordings alone")
-    if problems:
-        raw, given = found[0]
-        note = f"{counted(len(problems), 'text')} of the project without speaker labels left out."
-        found[0] = replace(raw, notes=(*raw.notes, note)), given
+    notes = (
+        f"{counted(len(problems), 'text')} of the project without speaker labels left out." if problems else "",
+        f"{counted(len(project.in_vivo), 'code')} whose name is a passage of a text left out."
+        if project.in_vivo
+        else "",
+    )
+    raw, given = found[0]
+    found[0] = replace(raw, notes=(*raw.notes, *filter(None, notes))), given
     return found
 
 

@@ -159,7 +159,7 @@ def _recalibrated(material: Material, base: Tagger | AccurateTagger, options: Tr
         code = material.codes[at]
         coded = ~np.isnan(material.labels[:, at])
         p = probability[coded, base.names.index(code.column)]
-        turns = CodedTurns(material.labels[coded, at], p, material.inclusion[coded], material.groups[coded])
+        turns = TurnsOfCode(material.labels[coded, at], p, material.inclusion[coded], material.groups[coded])
         rows.append(
             {"code": code.column, "role": code.role, **result(turns, options.seed, many(material.together.name))}
         )
@@ -169,7 +169,7 @@ def _recalibrated(material: Material, base: Tagger | AccurateTagger, options: Tr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CodedTurns:
+class TurnsOfCode:
     """The n turns that people coded for one code.
 
     `truth` (n,) is the share of coders who gave it, `p` (n,) the tagger's probability, `inclusion` (n,) the probability
@@ -188,7 +188,7 @@ class CodedTurns:
         return np.asarray(inverse * inverse.sum() / (inverse**2).sum())
 
 
-def result(turns: CodedTurns, seed: int, groups: str) -> dict[str, Any]:
+def result(turns: TurnsOfCode, seed: int, groups: str) -> dict[str, Any]:
     """Return what is found of one code: see `Recalibration.scores`; `groups` is what groups are called."""
     n, given = len(turns.truth), turns.truth >= 0.5
     n_groups = len(np.unique(turns.group))
@@ -231,7 +231,7 @@ def fitted(truth: Floats, p: Floats, weights: Floats) -> Line:
     return float(line[0]), max(float(line[1]), 0.0)
 
 
-def unseen(turns: CodedTurns, seed: int) -> Floats:
+def unseen(turns: TurnsOfCode, seed: int) -> Floats:
     """Return the probability of each turn (n,) by the line of the groups in other folds."""
     groups = np.unique(turns.group)
     order = np.random.default_rng(seed).permutation(len(groups))
