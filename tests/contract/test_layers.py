@@ -128,6 +128,7 @@ def test_registered_names_are_what_they_were() -> None:
         "open_document",
         "parquet",
         "pdf_document",
+        "refi_qda",
         "rich_text",
         "srt",
         "substation",
@@ -140,7 +141,7 @@ def test_registered_names_are_what_they_were() -> None:
         "word_document",
         "workbook",
     ]
-    assert WRITERS.names() == ["chat", "csv", "docx", "jsonl", "vtt"]
+    assert WRITERS.names() == ["chat", "csv", "docx", "elan", "jsonl", "qdpx", "vtt"]
     assert MEASURES.names() == [
         "affirmation",
         "alignment",

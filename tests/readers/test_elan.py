@@ -121,7 +121,6 @@ def test_tiers_that_depend_on_another_are_left_out_and_counted() -> None:
         ("Gesture A", "gestures, looks and movements"),
         ("GestureA", "gestures, looks and movements"),
         ("translation@A", "translations"),
-        ("MI codes", "codes"),
         ("Emotion", "codes"),
         ("Session phase", "sections and marks"),
         ("A - phones", "sounds"),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.agreement._cells import MISSING, ONE, UNSURE, ZERO, Block, CellReader
+from therapy_analytics.agreement._coded_files import coded_table, holds_codes
 from therapy_analytics.agreement._labels import SETS, LabelIndex, books, slug
 from therapy_analytics.agreement._machine import Machine, with_words
 from therapy_analytics.agreement._match import match
@@ -119,8 +120,16 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
-    """Return a table (CSV of any separator, xlsx) with all cells as text; raise `BadDataFileError` if it is none."""
+    """Return a table (CSV of any separator, xlsx), or the codes in a file of another program, all cells as text.
+
+    Raises
+    ------
+    BadDataFileError
+        It is none that can be read.
+    """
     path = Path(path)
+    if holds_codes(path):
+        return as_text(coded_table(path))
     try:
         if path.suffix.lower() in {".xlsx", ".xlsm"}:
             from therapy_analytics.readers._base import Source  # noqa: PLC0415

@@ -16,6 +16,7 @@ from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM
 from therapy_analytics.behaviours.accurate import load_accurate
 from therapy_analytics.behaviours.codebook import Codebook, codebook_named
 from therapy_analytics.behaviours.own import OwnTagger, codebook_of, is_own, load_own
+from therapy_analytics.behaviours.recalibrated import CalibratedTagger, is_calibration, load_calibrated
 from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, Batch
@@ -65,7 +66,8 @@ class TaggerOptions:
         Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
     model : str or None
         For ``llm`` the model, as the server names it. Otherwise the folder of the user's own model, as ``tanalyze
-        train`` writes it: its codes are added to those of the package, and replace those with the same name.
+        train`` writes it: its codes are added to those of the package, and replace those with the same name; or of a
+        calibration of the package's codes (``train --recalibrate``).
     allow_remote : bool
         Whether the server may be another machine, so that words leave this one.
     parallel : int
@@ -120,6 +122,8 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
         _refuse_options_of_llm(options)
         load = load_accurate if options.kind == "accurate" else load_tagger
         tagger = load(aim=options.aim, all_codes=options.all_codes)
+        if options.model and is_calibration(Path(options.model)):
+            return load_calibrated(tagger, Path(options.model))
         return load_own(tagger, Path(options.model), aim=options.aim) if options.model else tagger
     if options.aim != DEFAULT_AIM:
         problem = "it has no effect with --tagger llm, which decides without thresholds"
@@ -144,7 +148,8 @@ def chosen_codebooks(options: TaggerOptions) -> tuple[Codebook, ...]:
         Two of them have one id, or would make one column.
     """
     if options.kind != "llm":
-        own = codebook_of(Path(options.model)) if options.model else None
+        has_codes = options.model and not is_calibration(Path(options.model))
+        own = codebook_of(Path(options.model)) if options.model and has_codes else None
         return (own,) if own else ()
     books = []
     owners: dict[tuple[str, str], str] = {}
@@ -204,6 +209,8 @@ def meaning(options: TaggerOptions) -> Meaning:
 
 def _misleads(coder: Coder) -> str:
     text = "A prediction, see docs/tagger.md; empty for turns of the other role"
+    if isinstance(coder, CalibratedTagger):
+        return f"{text}. Re-calibrated on the user's codes: {', '.join(coder.lines)}"
     if not isinstance(coder, OwnTagger):
         return text
     return f"{text}. By the user's own model, whose folder says how good it is: {', '.join(coder.own.names)}"
@@ -246,6 +253,8 @@ def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict
     about: dict[str, Any] = {"kind": options.kind, "name": coder.name, "version": coder.version, "sha256": coder.sha256}
     if options.kind != "llm":
         about["aim"] = options.aim
+        if isinstance(coder, CalibratedTagger):
+            about["recalibrated"] = {name: list(line) for name, line in coder.lines.items()}
         if isinstance(coder, OwnTagger):
             about["own"] = {"version": coder.own.version, "sha256": coder.own.sha256, "codes": list(coder.own.names)}
     else:
@@ -269,7 +278,11 @@ _OPTION_NAMES = {
 def _refuse_options_of_llm(options: TaggerOptions) -> None:
     """Refuse options of an outside coder without one: the user would not notice that they have no effect."""
     for one in fields(options):
-        if one.name == "model" and options.model and is_own(Path(options.model)):
+        if (
+            one.name == "model"
+            and options.model
+            and any(known(Path(options.model)) for known in (is_own, is_calibration))
+        ):
             continue
         if one.name == "model" and options.model:
             problem = f"{options.model} is not a folder that tanalyze train wrote"

@@ -21,6 +21,7 @@ from therapy_analytics.behaviours.choice import TaggerOptions, load_coder
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import featurize, gram_cells, grams_of, types_of
 from therapy_analytics.behaviours.own import OwnTagger
+from therapy_analytics.behaviours.recalibrated import CalibratedTagger
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, scores_of
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.language import Batch, annotate
@@ -113,8 +114,8 @@ def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | Accurate
         They are for an outside coder, or name a model of the user's own.
     """
     coder = load_coder(options) if options is None or options.kind != "llm" else None
-    if isinstance(coder, OwnTagger):
-        problem = "the codes of a model that you trained cannot be explained yet"
+    if isinstance(coder, OwnTagger | CalibratedTagger):
+        problem = "the codes of a model that you trained, or re-calibrated, cannot be explained yet"
         raise BadOptionError("--explain", problem, "Leave it out, or leave out --model")
     if not isinstance(coder, Tagger | AccurateTagger):
         problem = "the codes of a language model cannot be explained"

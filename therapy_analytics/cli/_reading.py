@@ -65,7 +65,10 @@ def convert(
     to: Annotated[
         str,
         typer.Option(
-            metavar="FORMAT", help="chat, csv, docx, jsonl or vtt.", show_default=False, rich_help_panel=OUTPUT
+            metavar="FORMAT",
+            help="chat, csv, docx, elan, jsonl, qdpx or vtt.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ],
     out: Annotated[
@@ -140,7 +143,8 @@ def redact(
         ),
     ] = Path("redacted"),
     to: Annotated[
-        str, typer.Option(metavar="FORMAT", help="chat, csv, docx, jsonl or vtt.", rich_help_panel=OUTPUT)
+        str,
+        typer.Option(metavar="FORMAT", help="chat, csv, docx, elan, jsonl, qdpx or vtt.", rich_help_panel=OUTPUT),
     ] = "jsonl",
     key: Annotated[
         Path | None,

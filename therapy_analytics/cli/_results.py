@@ -248,6 +248,14 @@ def train(
         Path, typer.Argument(metavar="TRANSCRIPTS", help="The transcripts that they coded.", show_default=False)
     ],
     *,
+    recalibrate: Annotated[
+        bool,
+        typer.Option(
+            "--recalibrate",
+            help="Shift the package's tagger to these codes, where that pays; from 100 turns.",
+            rich_help_panel=LEARNT,
+        ),
+    ] = False,
     code_columns: Annotated[
         str,
         typer.Option(
@@ -320,7 +328,8 @@ def train(
 ) -> None:
     """Learn codes from turns that people coded, and say how good the model is."""
     from therapy_analytics.agreement import NAMES  # noqa: PLC0415
-    from therapy_analytics.training import TrainOptions  # noqa: PLC0415
+    from therapy_analytics.training import Recalibration, Training, TrainOptions  # noqa: PLC0415
+    from therapy_analytics.training import recalibrate as shift  # noqa: PLC0415
     from therapy_analytics.training import train as learn  # noqa: PLC0415
 
     columns_of_codes = pairs(code_columns, NAMES, "--code-columns")
@@ -329,11 +338,12 @@ def train(
             codebook=codebook, columns=columns_of_codes, blank=blank, only=tuple(only or ()), group=group,
             warm_start=not cold, beside=beside, seed=seed,
         )  # fmt: skip
-        found = learn(
-            codes, transcripts, out, options=options,
-            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
-            replace=replace,
-        )  # fmt: skip
+        reading = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
+        found: Training | Recalibration
+        if recalibrate:
+            found = shift(codes, transcripts, out, options=options, reading=reading, replace=replace)
+        else:
+            found = learn(codes, transcripts, out, options=options, read_options=reading, replace=replace)
     say(*(line for told in found.words for line in told.split("\n")))
     raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
 
@@ -367,11 +377,20 @@ def report(
 @app.command()
 def export(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="A folder that tanalyze run wrote.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="RESULTS",
+            help="A folder that tanalyze run wrote; for codes_csv and codes_jsonl also a project of another program.",
+            show_default=False,
+        ),
     ],
     *,
     to: Annotated[
-        str, typer.Option(metavar="FORMAT", help="csv (any program), stata (.dta), spss (.sav) or parquet.")
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            help="Tables: csv, stata, spss or parquet. Codes: codes_csv, codes_jsonl; with words, qdpx or elan.",
+        ),
     ] = "csv",
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")] = Path("export"),
     wide: Annotated[
@@ -388,14 +407,28 @@ def export(
             metavar="N", help="Also N data sets with codes drawn from their probabilities, for multiple imputation."
         ),
     ] = 0,
+    transcripts: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="For qdpx and elan: where the words are.", show_default=False),
+    ] = None,
+    gold: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="For codes: codes that people gave. Repeatable.", show_default=False),
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace exports of other results.")] = False,
 ) -> None:
-    """Write the tables of a run for a spreadsheet, R, Stata or SPSS, each column with its meaning."""
+    """Write the tables of a run for a spreadsheet, R, Stata or SPSS, or its codes for programs such as NVivo."""
+    from therapy_analytics.exports import WITH_WORDS  # noqa: PLC0415
     from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
 
     with sentences():
-        files = export_tables(results, out, to=to, wide=wide, imputations=imputations, replace=replace, on_before=_say)
+        files = export_tables(
+            results, out, to=to, wide=wide, imputations=imputations, transcripts=transcripts, gold=tuple(gold or ()),
+            replace=replace, on_before=_say,
+        )  # fmt: skip
     say(*map(str, files))
+    if to in WITH_WORDS:
+        say(f"{out} holds the words of the sessions. Keep it as you keep the transcripts.")
 
 
 @app.command()

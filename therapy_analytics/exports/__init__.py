@@ -1,4 +1,4 @@
-"""Export of the tables of an analysis to CSV, Parquet, Stata and SPSS, each column with its meaning.
+"""Export of tables to CSV, Parquet, Stata and SPSS, and of codes turn by turn to programs in which people code.
 
 How to add a form: write ``f(tables, out) -> None`` in a new module of this folder, which calls `private.fresh` for each
 file that it writes, and add it to `FORMS`.
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.errors import BadOptionError, UnknownNameError
+from therapy_analytics.exports._coded import CODED_FORMS, WITH_WORDS, export_codes
 from therapy_analytics.exports._labelled import library, write_spss, write_stata
 from therapy_analytics.exports._tables import (
     EXPORTED,
@@ -28,6 +29,8 @@ from therapy_analytics.exports._tables import (
 from therapy_analytics.outcomes._imputation import imputed
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.results import load
+
+__all__ = ["CODED_FORMS", "FORMS", "WITH_WORDS", "export"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +82,27 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     to: str = "csv",
     wide: bool | None = None,
     imputations: int = 0,
+    transcripts: str | Path | None = None,
+    gold: Sequence[str | Path] = (),
     replace: bool = False,
     on_before: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
-    """Write the tables of an analysis for a spreadsheet, R, Stata or SPSS.
+    """Write the tables of an analysis for a spreadsheet, R, Stata or SPSS; or its codes for programs for coding.
 
     Parameters
     ----------
     results : Analysis, str or Path
-        What `analyze` returned, or a folder that ``tanalyze run`` wrote.
+        What `analyze` returned, or a folder that ``tanalyze run`` wrote. For ``codes_csv`` and ``codes_jsonl`` also a
+        REFI-QDA project, an ELAN file, or a folder of such files.
     out : str or Path
         Folder for the files, made if need be (private, 0700). An earlier export of the same results to the same form
         is replaced.
-    to : {"csv", "stata", "spss", "parquet"}, optional
+    to : {"csv", "stata", "spss", "parquet", "qdpx", "elan", "codes_csv", "codes_jsonl"}, optional
         ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need the package pyreadstat
-        (extra ``stats``), ``parquet`` needs pyarrow (extra ``parquet``), ``csv`` needs nothing.
+        (extra ``stats``), ``parquet`` needs pyarrow (extra ``parquet``), ``csv`` needs nothing. ``qdpx`` writes one
+        project in the exchange format of NVivo, MAXQDA and ATLAS.ti, ``elan`` an .eaf file for each session: **both
+        hold the words of the sessions**, with the codes of the machine and of people. ``codes_csv`` and
+        ``codes_jsonl`` write the codes of people, a row a turn and code, without words.
     wide : bool, optional
         Whether the table `wide` is written, too: a row a session, every number that was measured in a column (up to
         some 1,300; Stata/BE opens 2,048). Default: for CSV alone.
@@ -101,6 +110,10 @@ def export(  # noqa: PLR0913 (each is an option of the command)
         So many data sets (2 or more) with codes drawn from their probabilities are written under each other into the
         table `imputed`, for multiple imputation, with the seed of the run; 0 for none. See
         `therapy_analytics.outcomes._imputation.imputed`.
+    transcripts : str or Path, optional
+        For ``qdpx`` and ``elan``: where the words are, if the results do not hold them.
+    gold : sequence of str or Path, optional
+        For forms of codes: files of codes by people, as ``tanalyze agree`` reads them.
     replace : bool, optional
         Whether exports of other results, in any form, are replaced.
     on_before : callable, optional
@@ -126,12 +139,23 @@ def export(  # noqa: PLR0913 (each is an option of the command)
 
     Notes
     -----
-    No words of the sessions are written unless the results hold them (column ``text`` of the turns, of ``--quotes``).
+    ``qdpx`` and ``elan`` hold the words of the sessions; tables only where the results hold them (column ``text`` of
+    the turns, of ``--quotes``).
     The same tables give the same bytes: where a form has a date, it is 1 January 2000.
     """
+    if to in CODED_FORMS:
+        for option, is_given in (("--wide", wide), ("--imputations", bool(imputations))):
+            if is_given:
+                raise BadOptionError(option, f"it is for tables of measures, not for {to}", "Leave it out")
+        return export_codes(
+            results, Path(out), to=to, transcripts=transcripts, gold=gold, replace=replace, on_before=on_before
+        )
     if to not in FORMS:
         kind = "form to export to"
-        raise UnknownNameError(kind, to, FORMS)
+        raise UnknownNameError(kind, to, (*FORMS, *CODED_FORMS))
+    if gold or transcripts is not None:
+        option = "--gold" if gold else "--transcripts"
+        raise BadOptionError(option, f"it is for forms of codes, not for {to}", f"Give --to {', '.join(CODED_FORMS)}")
     form = FORMS[to]
     form.check()
     analysis = results if isinstance(results, Analysis) else load(results)

@@ -9,9 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._coded import CodesOfTurn, columns_of, gold_of
+from therapy_analytics.readers._elan_turns import codes_by_time, is_code_tier, own_turns
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._tier_names import Annotation, Tier
 from therapy_analytics.readers._tiers import session_of
 from therapy_analytics.readers._xml import points_of_time, root_is, whole_number, xml_root
@@ -34,6 +38,22 @@ Points = Mapping[str, tuple[float, int]]
 @reader("elan", suffixes=(".eaf",), sniff=root_is(_ROOT), one_session=True)
 def read_elan(source: Source) -> Iterator[RawSession]:
     """ELAN annotation files: the tier of each participant with the words, time-aligned or dependent on another."""
+    for raw, given in coded_rows(source):
+        names = columns_of(one.coder for row in given for one in row)
+        rows = [replace(row, gold=gold_of(own, names)) for row, own in zip(raw.rows, given, strict=True)]
+        yield replace(raw, rows=rows)
+
+
+def coded_rows(source: Source) -> list[tuple[RawSession, list[list[CodesOfTurn]]]]:
+    """Return the session of a file, and what each coder gave to each of its rows.
+
+    Tiers of codes are those whose name or type says so; their ANNOTATOR is the coder.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is no ELAN file, or nobody speaks in it.
+    """
     root = xml_root(source, _ROOT, what="ELAN file", remedy="Open it in ELAN and save it again")
     slots = [
         (slot.get("TIME_SLOT_ID", ""), whole_number(slot.get("TIME_VALUE", "")))
@@ -44,11 +64,23 @@ def read_elan(source: Source) -> Iterator[RawSession]:
     per_second = _PER_SECOND.get(unit, _MILLISECONDS)
     points = {name: (value / per_second, at) for at, (name, value) in enumerate(points_of_time(slots).items())}
     timed = any(value is not None for _, value in slots)
-    yield session_of(source, _tiers(root, points), timed=timed)
+    tiers, times = _tiers(root, points)
+    own = own_turns(root, {name: (begin, end) for name, (begin, end, _) in times.items()})
+    if own is not None:
+        return [own]
+    coded = [one for one in tiers if is_code_tier(one.name, one.type, (span.words for span in one.spans))]
+    coded = coded if timed and len(coded) < len(tiers) else []
+    raw = session_of(source, [one for one in tiers if one not in coded], timed=timed)
+    coders = {one.get("TIER_ID", ""): one.get("ANNOTATOR", "").strip() for one in root.iterfind("TIER")}
+    if coded:
+        n = sum(len(one.spans) for one in coded)
+        told = f"{counted(len(coded), 'tier')} of codes read as codes by people ({counted(n, 'annotation')})."
+        raw = replace(raw, notes=(*raw.notes, told))
+    return [(raw, codes_by_time(raw.rows, coded, coders))]
 
 
-def _tiers(root: Element, points: Points) -> list[Tier]:
-    """Return the tiers in the order of the file; those that depend on another get its times."""
+def _tiers(root: Element, points: Points) -> tuple[list[Tier], Times]:
+    """Return the tiers in the order of the file, those that depend on another with its times; and all times."""
     elements: dict[str, Element] = {}
     for at, tier in enumerate(root.findall("TIER")):
         name = tier.get("TIER_ID", "")
@@ -63,7 +95,7 @@ def _tiers(root: Element, points: Points) -> list[Tier]:
             above = elements[above].get("PARENT_REF", "")
         for one in reversed(chain):
             spans[one] = _spans(elements[one], points, times)
-    return [
+    tiers = [
         Tier(
             tier.get("TIER_ID", ""),
             spans[name],
@@ -73,6 +105,7 @@ def _tiers(root: Element, points: Points) -> list[Tier]:
         )
         for name, tier in elements.items()
     ]
+    return tiers, times
 
 
 def _spans(tier: Element, points: Points, times: Times) -> list[Annotation]:

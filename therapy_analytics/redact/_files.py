@@ -97,7 +97,7 @@ class RedactOptions:
     Attributes
     ----------
     to : str
-        Format of the copies: chat, csv, docx, jsonl or vtt.
+        Format of the copies: chat, csv, docx, elan, jsonl, qdpx or vtt.
     key : Path, optional
         File for the key from old ids to new ones, outside the folder of the copies; none is written without it.
     quotes : bool

@@ -6,6 +6,7 @@
 """
 
 from therapy_analytics.training._data import TrainOptions
+from therapy_analytics.training._recalibrate import Recalibration, recalibrate
 from therapy_analytics.training._train import Training, train
 
-__all__ = ["TrainOptions", "Training", "train"]
+__all__ = ["Recalibration", "TrainOptions", "Training", "recalibrate", "train"]

@@ -24,6 +24,7 @@ from therapy_analytics.agreement._gold import (
 )
 from therapy_analytics.agreement._labels import LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine
+from therapy_analytics.agreement._match import match
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, codebook_named
 from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.errors import BadOptionError
@@ -34,6 +35,8 @@ from therapy_analytics.training._groups import Groups, groups_of
 
 OWN = "own"
 """Id of the book that is made of labels which no codebook has."""
+INCLUSION = "inclusion"
+"""The column of a table of codes with the probability with which a turn was drawn to be coded."""
 CODED: tuple[Role, ...] = ("therapist", "client")
 BESIDE = ("accurate", "fast")
 _LONGEST_LABEL = 40
@@ -89,7 +92,8 @@ class Material:
     """The sessions that have coded turns (`batch`), and the codes to learn.
 
     `labels` (n_turns, n_codes) is the share of the coders who gave a code; nan where nobody coded the turn for it, or
-    its role cannot have it. `groups` (n_turns,) is what is kept together in cross-validation, `together` the same by
+    its role cannot have it; `inclusion` (n_turns,) the probability with which the turn was drawn to be coded, 1 where
+    the table does not say. `groups` (n_turns,) is what is kept together in cross-validation, `together` the same by
     session, and why. `notes` say what was matched and what was not.
     """
 
@@ -100,6 +104,7 @@ class Material:
     together: Groups
     n_coders: int
     notes: tuple[str, ...]
+    inclusion: Floats
 
     @property
     def n_groups(self) -> int:
@@ -156,13 +161,25 @@ def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], o
         together=together,
         n_coders=int(gold.values["coder"].nunique()),
         notes=tuple(notes),
+        inclusion=_inclusion(rows, machine)[np.isin(owner, coded)],
     )
 
 
 def _listed(rows: pd.DataFrame) -> pd.DataFrame:
     """Leave out of a table with a row a turn and code what stands beside the codes, as in settled.csv."""
     is_long = {"code", "value"} <= set(rows.columns)
-    return rows[[name for name in rows if name in (*NAMES, "inclusion")]] if is_long else rows
+    return rows[[name for name in rows if name in (*NAMES, INCLUSION)]] if is_long else rows
+
+
+def _inclusion(rows: pd.DataFrame, machine: Machine) -> Floats:
+    """Return the probability with which each turn (n_turns,) was drawn: of its rows, the last that says one."""
+    found = np.ones(len(machine.turns))
+    if INCLUSION in rows:
+        given = pd.to_numeric(rows[INCLUSION], errors="coerce").to_numpy(dtype=np.float64)
+        place = match(rows, machine.turns).place
+        known = (place >= 0) & (given > 0) & (given <= 1)
+        found[place[known]] = given[known]
+    return found
 
 
 def _check_column(sessions: Sequence[Session], column: str | None) -> None:

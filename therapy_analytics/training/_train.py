@@ -144,7 +144,7 @@ def train(
     if out is not None:
         refuse_others(Path(out), made)  # before the hours that it may take
     account = Account(read_options or ReadOptions())
-    material = material_of(codes, _sessions(transcripts, read_options, account), options)
+    material = material_of(codes, read_sessions(transcripts, read_options, account), options)
     if material.n_groups < FEWEST_GROUPS:
         option, what = "codes", material.together
         few = f"only {material.n_groups} with codes by {what.name}: nothing is left to try the model on"
@@ -155,9 +155,10 @@ def train(
     return replaced(found, notes=(*found.notes, *told), told=tuple(account.lines()))
 
 
-def _sessions(
+def read_sessions(
     transcripts: str | Path | Sequence[Session], options: ReadOptions | None, account: Account
 ) -> list[Session]:
+    """Return the sessions of transcripts, or those that were read already."""
     if not isinstance(transcripts, str | Path):
         if options is not None and options != ReadOptions():
             problem = "the sessions are read already, so that options of reading have no effect"
@@ -295,6 +296,13 @@ def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions)
         names = list(scores.loc[scores["learnt"] & (scores["difference_hi"] < 0), "code"])
         better = f"The {options.beside} tagger of the package agrees better with these coders on {', '.join(names)}"
         notes += [f"{better}; to keep its codes there, name all others by --only."] if names else []
+    too_few = scores["why_left_out"].str.startswith("too little data")
+    shipped = set(load_tagger(all_codes=True).names).intersection(scores.loc[too_few, "code"])
+    if shipped:
+        notes.append(
+            f"Too few turns to learn {', '.join(sorted(shipped))} anew. --recalibrate needs fewer: it keeps the "
+            "package's tagger, and shifts its probabilities where that pays."
+        )
     about = [session.session.metadata for session in material.batch]
     several = [one["counselor"] for one in about if one.get("counselor")]
     if options.group is None and len(set(several)) < len(several):
