@@ -96,7 +96,7 @@ def test_what_is_not_understood_is_said_with_what_would_be(analysis: ta.Analysis
         ("NoneType is no path. Give the name of a file", lambda: ta.read(None)),
         ("list is no path.*read_files takes several", lambda: ta.read([samples])),
         ("str is no form of dialogue.*files are for read", lambda: ta.analyze(str(samples))),
-        ("there is none named 'fats'", lambda: ta.analyze(TALK, tagger="fats")),
+        ("there is no tagger named 'fats'. Known: accurate, fast", lambda: ta.analyze(TALK, tagger="fats")),
         ("DataFrame is no folder", lambda: ta.wide(analysis.sessions)),
         ("NoneType is no folder", lambda: ta.load(None)),
         ("'timeline' does not draw an object of type str. Give it a table", lambda: ta.plots.timeline("results")),

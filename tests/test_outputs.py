@@ -102,7 +102,7 @@ def test_other_files_in_the_folder_are_not_touched(command: tuple[str, ...], pat
 
 def test_an_export_that_fails_leaves_the_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
-    ta.export("results", "o")
+    ta.export("results", "o", to="parquet")
     before = files(Path("o"))
 
     def full(*_: object) -> None:
@@ -110,7 +110,7 @@ def test_an_export_that_fails_leaves_the_earlier_one(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setitem(FORMS, "parquet", replace(FORMS["parquet"], write=full))
     with pytest.raises(CannotWriteError, match="the disk is full"):
-        ta.export("results", "o")
+        ta.export("results", "o", to="parquet")
     assert files(Path("o")) == before
 
 

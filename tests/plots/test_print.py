@@ -1,7 +1,6 @@
 """What every plot must be in print: at the widths of journals, with letters of 7 points, in colour and in grey."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,8 +147,8 @@ def test_letters_have_at_least_7_points():
 # A run
 
 
-def test_a_run_into_the_same_folder_draws_anew_where_another_width_is_asked_for(tmp_path):
-    path = Path(ta.__file__).parents[1] / "sample_transcripts" / "nair_yuki.txt"
+def test_a_run_into_the_same_folder_draws_anew_where_another_width_is_asked_for(samples, tmp_path):
+    path = samples / "nair_yuki.txt"
     settings = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
     for width, pixels in ((85, 1003), (None, 2055), (85, 1003)):
         ta.run([path], tmp_path / "r", settings=settings, writing=Writing(figure_width=width, report=False))

@@ -170,7 +170,7 @@ def test_it_cannot_begin_from_nothing(sessions: list[Session], coded: pd.DataFra
 
 
 def test_evidence_of_a_calibration_is_refused(shifted: Recalibration, sessions: list[Session]) -> None:
-    with pytest.raises(BadOptionError, match="or a calibration, is not told yet"):
+    with pytest.raises(BadOptionError, match="or re-calibrated, cannot be explained yet"):
         explaining_tagger(TaggerOptions(kind="fast", model=str(shifted.out)))
 
 

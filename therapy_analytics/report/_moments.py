@@ -78,7 +78,7 @@ _RUPTURE = DiscussedStep(
 )
 _REFLECTS = DiscussedStep("therapist", "reflects", ("mi_reflection",))
 RULES = (
-    _danger("Danger that was made worse", "What would you say now, and who should know?", "danger_outcome", 3),
+    _danger("Danger that was made worse", "What is needed now, and who should know?", "danger_outcome", 3),
     _danger(
         "Danger that was passed over",
         "What made it hard to ask, and how could it be asked now?",

@@ -183,7 +183,7 @@ function sessionLine(model, turn) {
   return row;
 }
 
-/** What was said in a turn; a long one is cut until the reader asks for all of it. */
+/** What was said in a turn; a long one is cut until the reader opens it. */
 function sessionSaid(model, turn) {
   const text = model.data.text[turn];
   const words = el("span", { class: "said-words" }, text);
