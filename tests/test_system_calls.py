@@ -34,6 +34,7 @@ COMMANDS = {
     "compare": ["compare", "results", "--by", "source", "--out", "compared"],
     "outcomes": ["outcomes", "results", "--outcomes", "scores.csv", "--out", "outcomes"],
     "agree": ["agree", "results", "codes.csv", "--out", "agreed"],
+    "sample": ["sample", "results", "--transcripts", "talks", "--turns", "30", "--out", "sample"],
     "export": ["export", "results", "--to", "parquet", "--out", "exported"],
     "export to Stata": ["export", "results", "--to", "stata", "--out", "exported_stata"],
     "train": ["train", "codes.csv", "taught", "--out", "model", "--only", "mi_question"],

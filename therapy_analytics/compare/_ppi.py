@@ -306,7 +306,7 @@ def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
     events = min(float(part["k"].sum()), n_gold - float(part["k"].sum()))
     both = estimate() if events >= FEWEST_EVENTS else alone
     both = both if 0 < both.value < 1 else alone
-    low, high = powered_interval(both, np.inf if both.weight else n_gold)
+    low, high = powered_interval(both, np.inf if both.weight and both.error else n_gold)
     gold_low, gold_high = powered_interval(alone, n_gold)
     reached = float(part["share"].mean()) if drawn and n_gold else 1.0
     short = _SHORT.format(reached) if reached < UNFINISHED else ""

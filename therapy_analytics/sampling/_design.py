@@ -19,8 +19,8 @@ _CERTAIN = 1 - 1e-9
 class Design:
     """With which probability each turn is drawn.
 
-    `inclusion` (n_turns,) adds up to the size of the sample; `unsure` (n_turns,) says whether the machine's uncertainty
-    favoured the turn more than the even part of the design did.
+    `inclusion` (n_turns,) adds up to the size of the sample; `unsure` (n_turns,) says whether the machine is unsure
+    enough of the turn that it is drawn more often than in an even sample.
     """
 
     inclusion: Floats
@@ -79,9 +79,10 @@ def design(weights: Floats, unsure: Floats, n: int, floor: float = FLOOR) -> Des
     """
     even = weights / weights.sum()
     doubtful = weights * unsure
-    favoured = doubtful / doubtful.sum() if doubtful.any() else even
-    size = floor * even + (1 - floor) * favoured
-    return Design(inclusion_probabilities(size, n), (1 - floor) * favoured > floor * even)
+    if not doubtful.any():
+        return Design(inclusion_probabilities(even, n), np.zeros(len(even), dtype=bool))
+    favoured = doubtful / doubtful.sum()
+    return Design(inclusion_probabilities(floor * even + (1 - floor) * favoured, n), favoured > even)
 
 
 def inclusion_probabilities(size: Floats, n: int) -> Floats:

@@ -19,7 +19,8 @@ from therapy_analytics.clusters import SESSION, Floats, Ints
 from therapy_analytics.compare._corrected import UNCHECKED, corrected_rates
 from therapy_analytics.compare._further import coder_of
 from therapy_analytics.compare._groups import ALL, Grouped, grouped, with_all
-from therapy_analytics.compare._phrases import listed
+from therapy_analytics.compare._phrases import listed, unit_name
+from therapy_analytics.compare._ppi import FEWEST_CLUSTERS
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
@@ -33,7 +34,15 @@ FORMAT, VERSION = "therapy-analytics sample", 1
 SAMPLE, DESIGN, WORDS = "sample.csv", "design.json", "turns.json"
 FIRST = ("mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
 """Codes that are told first; of books that have none of them, the most common."""
-_MOST_COMMON, _MOST_GROUPS = 3, 6
+_MOST_COMMON, _MOST_GROUPS = 3, 4
+_COLUMNS = (
+    "sample: these {0:,} turns; random: {0:,} turns drawn at random; machine: its codes alone, if it errs here as where "
+    "it was checked; all: every turn coded by people."
+)
+_ASSUMED = (
+    "These figures take the machine's probabilities as right. Where it errs more in your sessions, intervals will be "
+    "wider than said here, but hold all the same."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +257,7 @@ def _expected(
                 "code": code, "group": str(group), "rate": float(part["p"].mean()),
                 "half_width_coded": half_width(part, inclusion[places]),
                 "half_width_random": half_width(part, random[places]),
+                "half_width_all": half_width(part, np.ones(len(part))),
                 "half_width_machine": alone.get((code, str(group)), float("nan")),
             })  # fmt: skip
     return rows
@@ -278,13 +288,24 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
         f"{turns['session_id'].nunique():,} sessions."
     ]
     table = pd.DataFrame(expected)
-    shown = table[table["code"].isin(_main(table)) & table["group"].isin(table["group"].unique()[:_MOST_GROUPS])]
-    lines.append("How near the rate of each code will lie to what people would code in all such sessions (95%):")
-    lines += [_sentence(row, len(own), data.by) for row in shown.to_dict("records")]
+    n_clusters = turns.groupby("group")["cluster"].nunique()
+    few = n_clusters[n_clusters < FEWEST_CLUSTERS]
+    lines += [_too_few(str(group), int(n), data) for group, n in few.head(_MOST_GROUPS).items()]
+    groups = [one for one in table["group"].unique() if one not in few.index]
+    shown = table[table["code"].isin(_main(table)) & table["group"].isin(groups[:_MOST_GROUPS])]
+    if len(shown):
+        lines += [*_as_table(shown, data.by), _COLUMNS.format(len(own)), _ASSUMED]
     if len(shown) < len(table):
-        lines.append(f"{DESIGN} says it of all {table['code'].nunique()} codes and {table['group'].nunique()} groups.")
-    lines.append("This takes the machine's probabilities as right; where it errs more in your sessions, it is less.")
+        lines.append(f"{DESIGN} lists {table['code'].nunique()} codes in {table['group'].nunique()} groups.")
     return "\n".join(lines)
+
+
+def _too_few(group: str, n: int, data: Grouped) -> str:
+    """Say why a group will have no interval."""
+    whose = "All sessions" if data.by == ALL else f"The sessions of {group}"
+    remedy = "" if data.clustered_by == SESSION else " (--cluster session counts each session, and speaks of these people)"
+    units = unit_name(data.clustered_by, n)
+    return f"- {whose} come from {n} {units}, and an interval needs {FEWEST_CLUSTERS}{remedy}."
 
 
 def _main(table: pd.DataFrame) -> set[str]:
@@ -297,15 +318,19 @@ def _main(table: pd.DataFrame) -> set[str]:
     return found
 
 
-def _sentence(row: Mapping[str, Any], n: int, by: str) -> str:
-    what = row["code"] if by == ALL else f"{row['code']}, {row['group']}"
-    coded, random, machine = (row[f"half_width_{name}"] for name in ("coded", "random", "machine"))
-    if isnan(coded):
-        return f"- {what}: no interval, because it is never given or too few sessions can have it."
-    instead = [f"{_points(random)} with {n:,} turns at random"] if isfinite(random) else []
-    instead += [f"{_points(machine)} from the machine's codes alone with its known error"] if isfinite(machine) else []
-    return f"- {what}: within {_points(coded)} points" + (f", instead of {' and '.join(instead)}." if instead else ".")
+def _as_table(shown: pd.DataFrame, by: str) -> list[str]:
+    """Return lines with the half-widths of each code and group beside each other."""
+    heads = {"coded": "sample", "random": "random", "machine": "machine", "all": "all"}
+    names = shown["code"] if by == ALL else shown["code"] + ", " + shown["group"]
+    wide = max(len(name) for name in names)
+    lines = ["", "How closely each rate will be known: half of its 95% interval, in percentage points", ""]
+    lines.append(" " * wide + "".join(f"{head:>9}" for head in heads.values()))
+    for name, row in zip(names, shown.to_dict("records"), strict=True):
+        lines.append(f"{name:<{wide}}" + "".join(f"{_points(row[f'half_width_{one}']):>9}" for one in heads))
+    return [*lines, ""]
 
 
 def _points(half: float) -> str:
+    if isnan(half):
+        return "-"
     return f"{100 * half:.0f}" if half >= 0.0995 else f"{100 * half:.1f}"
