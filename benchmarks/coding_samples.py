@@ -1,13 +1,13 @@
-"""Are rates from coding samples unbiased, do their intervals hold, and how many turns does the design save?
+"""Are rates from coding samples unbiased, do their intervals hold, and how many turns does the design save.
 
-Run from the root: ``python -m benchmarks.coding_samples [--data CORPORA] [--runs N] [--out FOLDER]``. It prints Markdown;
-with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv and coding_saved.csv.
+Run from the root: ``python -m benchmarks.coding_samples [--data CORPORA] [--runs N] [--out FOLDER]``. It prints
+Markdown; with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv and coding_saved.csv.
 
-Simulated sessions: recordings of two groups whose rates differ, as do the tagger's errors, which are large and one-sided;
-its probabilities are too sure of themselves. AnnoMI (with ``--data``): studies of recordings drawn with replacement from
-AnnoMI, whose human codes are the truth. The machine there is a logistic regression on the words of a turn and of the one
-before, fitted on other recordings (five folds), which is weaker than the taggers of the package: it gives every turn the
-probability of a machine that has not seen its recording.
+Simulated sessions: recordings of two groups whose rates differ, as do the tagger's errors, which are large and
+one-sided; its probabilities are too sure of themselves. AnnoMI (with ``--data``): studies of recordings drawn with
+replacement from AnnoMI, whose human codes are the truth. The machine there is a logistic regression on the words of a
+turn and of the one before, fitted on other recordings (five folds), which is weaker than the taggers of the package: it
+gives every turn the probability of a machine that has not seen its recording.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from scipy import special
 from benchmarks._markdown import markdown
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._ppi import powered_differences, powered_rates
-from therapy_analytics.sampling._design import FLOOR, design, drawn, inclusion_probabilities, uncertainty, weights_in_rates
+from therapy_analytics.sampling._design import (
+    FLOOR,
+    design,
+    drawn,
+    inclusion_probabilities,
+    uncertainty,
+    weights_in_rates,
+)
 from therapy_analytics.sampling._expected import half_width
 
 RUNS, SIZES = 200, (100, 300, 1000)
@@ -49,7 +56,7 @@ def main() -> None:
         found["coding_saved"] = saved(pool)
     for name, table in found.items():
         rows = table.map(lambda one: f"{one:.4g}" if isinstance(one, float) else str(one))
-        print(f"\n### {name}\n\n{markdown([list(table), *rows.to_numpy().tolist()])}", flush=True)
+        print(f"\n### {name}\n\n{markdown([[str(one) for one in table], *rows.to_numpy().tolist()])}", flush=True)
         if given.out:
             table.to_csv(given.out / f"{name}.csv", index=False, float_format="%.4g")
 
@@ -59,7 +66,7 @@ def main() -> None:
 
 def coded(turns: pd.DataFrame, n: int, way: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
     """Draw turns in one of two ways; return people's codes of them, as powered_rates takes them, and all inclusions."""
-    codes = [name.removeprefix("p_") for name in turns if name.startswith("p_")]
+    codes = [name.removeprefix("p_") for name in map(str, turns) if name.startswith("p_")]
     inclusion = inclusions(turns, codes, n, way)
     at_random = way == RANDOM
     drawn_turns = np.sort(rng.choice(len(turns), n, replace=False)) if at_random else drawn(turns, inclusion, rng)
@@ -150,8 +157,8 @@ def annomi(data: Path) -> pd.DataFrame:
         "role": rows["interlocutor"], "group": rows["mi_quality"], "cluster": rows["source_group"].astype(str),
     })  # fmt: skip
     therapist, talk = rows["interlocutor"] == "therapist", rows["client_talk_type"]
-    flags = {code: rows[f"{column}_exists"].astype(str).eq("True") for code, column in
-             (("mi_question", "question"), ("mi_reflection", "reflection"), ("mi_input", "therapist_input"))}  # fmt: skip
+    columns = {"mi_question": "question", "mi_reflection": "reflection", "mi_input": "therapist_input"}
+    flags = {code: rows[f"{column}_exists"].astype(str).eq("True") for code, column in columns.items()}
     flags |= {f"mi_{kind}": talk.eq(kind) for kind in ("change", "sustain")}
     words = rows["utterance_text"].astype(str)
     before = words.groupby(rows["transcript_id"]).shift(fill_value="")

@@ -35,7 +35,8 @@ OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters",
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
 HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted", "speakers"}
-"""Folders whose files are transcripts: what `convert`, `redact` and `speakers` are for."""TO_CODE = "turns.json"
+"""Folders whose files are transcripts: what `convert`, `redact` and `speakers` are for."""
+TO_CODE = "turns.json"
 """The file of `sample` with the words of the turns that people are to code, of labels only the roles."""
 
 GUARD = r"""

@@ -1,4 +1,4 @@
-"""Slopes from turns drawn with known probabilities: right on average, with intervals that hold, in simulated studies."""
+"""Slopes from turns drawn with known probabilities: right on average, with intervals that hold, in simulations."""
 
 from __future__ import annotations
 

@@ -100,7 +100,9 @@ def test_rates_by_hand_are_means_of_sessions_that_were_coded_whole() -> None:
     gold = pd.DataFrame({"session_id": ["a", "a", "a", "b"], "turn": [0, 0, 2, 0], "coder": ["x", "y", "x", "x"]})
     gold["code"], gold["value"] = "mi_question", ["1", "0", "1", "1"]
     machine = read_machine(turns)
-    found = rates_by_hand(machine, read_gold(machine, gold, GoldOptions())).set_index("session_id")["therapist_question_rate"]
+    found = rates_by_hand(machine, read_gold(machine, gold, GoldOptions())).set_index("session_id")[
+        "therapist_question_rate"
+    ]
     # a: turns of (1 + 0) / 2 and 1; of b only one of two turns was coded
     assert found["a"] == 0.75
     assert np.isnan(found["b"])

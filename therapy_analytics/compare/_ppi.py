@@ -7,8 +7,8 @@ clusters, silences all warnings when it is imported, and brings 200 MB of packag
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from math import isnan, nan, sqrt
 
@@ -40,8 +40,9 @@ DRAWN = (
 )
 """What must stand beside them where the turns were drawn by ``tanalyze sample``."""
 UNFINISHED = 0.75
-"""Where weighted turns stand for less than this share of all, a note says so: the sample may not be coded to its end."""
+"""Where weighted turns stand for less than this share of all, a note says so: the sample may not be coded whole."""
 _SHORT = "the coded turns stand for {:.0%} of all: is the sample coded to its end?"
+_SUMS = ("people", "beside", "rest", "share", "machine")
 COLUMNS = (
     *("code", "n_sessions", "n_turns", "n_gold_sessions", "n_gold_turns", "rate", "lo", "hi", "error", "df"),
     *("gold_rate", "gold_lo", "gold_hi", "machine_rate", "weight", "note"),
@@ -285,30 +286,38 @@ def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, clu
     sessions = grouped.mean().assign(n=counts["machine"], n_gold=counts["people"], k=grouped["people"].sum())
     if "inclusion" in gold:
         known = given.drop_duplicates(["session_id", "turn"]).set_index(["session_id", "turn"])["inclusion"]
-        times = 1 / known.reindex(pd.MultiIndex.from_frame(turns[["session_id", "turn"]])).to_numpy(dtype=np.float64)
-        drawn = by_turn[["people", "beside"]].mul(times, axis=0).assign(share=np.where(coded, times, nan))
+        inclusion = known.reindex(pd.MultiIndex.from_frame(turns[["session_id", "turn"]]))
+        times = pd.Series(1 / inclusion.to_numpy(dtype=np.float64))
+        drawn = by_turn[["people", "beside"]].mul(times, axis=0).assign(share=times.where(by_turn["people"].notna()))
         sums = drawn.groupby(turns["session_id"].to_numpy(), sort=False).sum().div(counts["machine"], axis=0)
-        sessions[list(sums)] = sums
+        sessions = sessions.assign(**{str(name): sums[name] for name in sums})
     first = turns.drop_duplicates("session_id").set_index("session_id")
     sessions["cluster"] = first[cluster].astype(str) if cluster else sessions.index.astype(str)
     sessions[by] = first[by] if by != "session_id" else sessions.index
     return sessions[sessions["n"] > 0]
 
 
+def _estimator(part: pd.DataFrame) -> Callable[[float | None], Powered]:
+    """Return what estimates a group's rate with a weight of the machine's codes."""
+    found = {str(name): part[name].to_numpy(dtype=np.float64) for name in part if name in _SUMS}
+    people, beside, clusters = found["people"], found["beside"], part["cluster"].to_numpy()
+    if "share" in found:
+        drawn = found["share"], found["machine"]
+        return lambda weight: weighted_mean(people, beside, drawn[0], drawn[1], clusters, weight=weight)
+    return lambda weight: powered_mean(people, beside, found["rest"], clusters, weight=weight)
+
+
 def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
     """Return the columns of a group and code."""
-    drawn = "share" in part
-    names = ("people", "beside", "share", "machine") if drawn else ("people", "beside", "rest")
-    sums = [part[name].to_numpy(dtype=np.float64) for name in names]
-    estimate = partial(weighted_mean if drawn else powered_mean, *sums, part["cluster"].to_numpy())
-    clusters, n_gold = part["cluster"].to_numpy(), float(part["n_gold"].sum())
-    alone = estimate(weight=0.0)
+    estimate, n_gold = _estimator(part), float(part["n_gold"].sum())
+    alone = estimate(0.0)
     events = min(float(part["k"].sum()), n_gold - float(part["k"].sum()))
-    both = estimate() if events >= FEWEST_EVENTS else alone
+    both = estimate(None) if events >= FEWEST_EVENTS else alone
     both = both if 0 < both.value < 1 else alone
     low, high = powered_interval(both, np.inf if both.weight and both.error else n_gold)
     gold_low, gold_high = powered_interval(alone, n_gold)
-    reached = float(part["share"].mean()) if drawn and n_gold else 1.0
+    reached = float(part["share"].mean()) if "share" in part and n_gold else 1.0
+    spread = int(part.loc[part["people"] > 0, "cluster"].nunique())
     short = _SHORT.format(reached) if reached < UNFINISHED else ""
     return {
         "n_sessions": len(part),
@@ -325,7 +334,7 @@ def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
         "gold_hi": gold_high,
         "machine_rate": float(part["machine"].mean()),
         "weight": both.weight,
-        "note": "; ".join(filter(None, (_note(both, events, len(np.unique(clusters[sums[0] > 0])), cluster), short))),
+        "note": "; ".join(filter(None, (_note(both, events, spread, cluster), short))),
     }
 
 

@@ -22,8 +22,8 @@ DRAWN = (
     "people coded all turns that were drawn, and sessions are independent."
 )
 _TOO_ALIKE = (
-    "so few coded turns a session do not tell how far rates differ between sessions (corrected.csv has the slope of the "
-    "rate on the score)"
+    "so few coded turns a session do not tell how far rates differ between sessions (corrected.csv has the slope of "
+    "the rate on the score)"
 )
 
 
@@ -77,7 +77,7 @@ def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> tuple[pd.Index,
     residual = (y - slope * p[coded] - level) / (inclusion * counts)
     rate = level + slope * np.bincount(session, p) / size + np.bincount(own, residual, minlength=len(size))
     noise = np.bincount(own, (1 - inclusion) * residual**2, minlength=len(size))
-    return pd.Index(names), DrawnRates(rate, noise)
+    return pd.Index(names), DrawnRates(rate, noise.astype(np.float64))
 
 
 def drawn_slopes(

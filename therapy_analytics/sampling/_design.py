@@ -16,7 +16,7 @@ _CERTAIN = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Design:
+class CodingDesign:
     """With which probability each turn is drawn.
 
     `inclusion` (n_turns,) adds up to the size of the sample; `unsure` (n_turns,) says whether the machine is unsure
@@ -62,10 +62,10 @@ def uncertainty(p: Floats) -> Floats:
     """
     known = np.isfinite(p)
     variances = np.where(known, p * (1 - p), 0.0)
-    return np.sqrt(variances.sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+    return np.asarray(np.sqrt(variances.sum(axis=1) / np.maximum(known.sum(axis=1), 1)), dtype=np.float64)
 
 
-def design(weights: Floats, unsure: Floats, n: int, floor: float = FLOOR) -> Design:
+def design(weights: Floats, unsure: Floats, n: int, floor: float = FLOOR) -> CodingDesign:
     """Return the design that spends a share `floor` of `n` turns evenly and the rest where the machine is unsure.
 
     From the weight of each turn in the rates and the machine's uncertainty, (n_turns,) each. Both parts are in
@@ -80,9 +80,9 @@ def design(weights: Floats, unsure: Floats, n: int, floor: float = FLOOR) -> Des
     even = weights / weights.sum()
     doubtful = weights * unsure
     if not doubtful.any():
-        return Design(inclusion_probabilities(even, n), np.zeros(len(even), dtype=bool))
+        return CodingDesign(inclusion_probabilities(even, n), np.zeros(len(even), dtype=bool))
     favoured = doubtful / doubtful.sum()
-    return Design(inclusion_probabilities(floor * even + (1 - floor) * favoured, n), favoured > even)
+    return CodingDesign(inclusion_probabilities(floor * even + (1 - floor) * favoured, n), favoured > even)
 
 
 def inclusion_probabilities(size: Floats, n: int) -> Floats:

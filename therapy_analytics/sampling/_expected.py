@@ -15,8 +15,8 @@ def half_width(turns: pd.DataFrame, inclusion: Floats) -> float:
     """Return half the width of the 95 % interval that a group's rate of a code is expected to have.
 
     The machine's probabilities are taken as calibrated: of turns with probability p, people give a share p the code.
-    The variance of the estimate (`weighted_mean`) is then that between clusters, and that of codes and draw, for each turn
-    ``p (1 - p) / inclusion + (1 - weight)^2 (p - rate)^2 (1 / inclusion - 1)``. The machine's codes count in full
+    The variance of the estimate (`weighted_mean`) is then that between clusters, and that of codes and draw, for each
+    turn ``p (1 - p) / inclusion + (1 - weight)^2 (p - rate)^2 (1 / inclusion - 1)``. The machine's codes count in full
     (weight 1), or not at all (0) where fewer than `FEWEST_EVENTS` turns with the code are expected in the sample.
 
     Parameters
@@ -33,7 +33,8 @@ def half_width(turns: pd.DataFrame, inclusion: Floats) -> float:
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"p": 0.5, "session_id": np.repeat(np.arange(40), 10)}).assign(cluster=lambda t: t.session_id)
+    >>> session = np.repeat(np.arange(40), 10)
+    >>> frame = pd.DataFrame({"p": np.tile([0.4, 0.6], 200), "session_id": session, "cluster": session})
     >>> [round(half_width(frame, np.full(400, share)), 2) for share in (0.25, 1.0)]
     [0.1, 0.05]
     """

@@ -25,7 +25,7 @@ from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.results import write_csv
-from therapy_analytics.sampling._design import FLOOR, Design, design, drawn, uncertainty, weights_in_rates
+from therapy_analytics.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
 from therapy_analytics.sampling._expected import half_width
 
 CONTEXT = 8
@@ -36,8 +36,8 @@ FIRST = ("mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
 """Codes that are told first; of books that have none of them, the most common."""
 _MOST_COMMON, _MOST_GROUPS = 3, 4
 _COLUMNS = (
-    "sample: these {0:,} turns; random: {0:,} turns drawn at random; machine: its codes alone, if it errs here as where "
-    "it was checked; all: every turn coded by people."
+    "sample: these {0:,} turns; random: {0:,} turns drawn at random; machine: its codes alone, if it errs here as "
+    "where it was checked; all: every turn coded by people."
 )
 _ASSUMED = (
     "These figures take the machine's probabilities as right. Where it errs more in your sessions, intervals will be "
@@ -148,7 +148,7 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     chosen = drawn(turns, plan.inclusion, np.random.default_rng(options.seed))
     spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen])
     expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
-    books = list(dict.fromkeys(code.partition("_")[0] for code in codes))
+    books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
     about = {
         "format": FORMAT, "version": VERSION, "books": books, "codes": list(codes), "n_turns": options.turns,
         "n_population": {str(role): int(n) for role, n in turns["role"].value_counts().sort_index().items()},
@@ -191,7 +191,7 @@ def _population(machine: Machine, data: Grouped, codes: Sequence[str]) -> pd.Dat
     return turns[turns[_p(codes)].notna().any(axis=1)].reset_index(drop=True)
 
 
-def _rows(turns: pd.DataFrame, plan: Design, chosen: Ints) -> pd.DataFrame:
+def _rows(turns: pd.DataFrame, plan: CodingDesign, chosen: Ints) -> pd.DataFrame:
     why = np.where(plan.unsure[chosen], "unsure", "random")
     return turns.iloc[chosen][["session_id", "turn", "role"]].reset_index(drop=True).assign(
         inclusion=plan.inclusion[chosen], why=why
@@ -213,7 +213,8 @@ def _spoken(turns: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
     sessions, silent = [], 0
     for name, part in turns[turns["session_id"].isin(set(chosen["session_id"]))].groupby("session_id", sort=False):
         ordered = part.sort_values("turn")
-        own = np.flatnonzero(ordered["turn"].isin(set(chosen.loc[chosen["session_id"] == name, "turn"])))
+        drawn_here = ordered["turn"].isin(set(chosen.loc[chosen["session_id"] == name, "turn"]))
+        own: list[int] = np.flatnonzero(drawn_here).tolist()
         kept = sorted({at for one in own for at in range(max(0, one - CONTEXT), one + 1)})
         silent += not ordered["text"].str.strip().any()
         rows = ordered.iloc[kept][["turn", "role", "text"]].itertuples(index=False)
@@ -232,9 +233,7 @@ def _machine_alone(read: Results, data: Grouped) -> dict[tuple[str, str], float]
         return {}
     cluster = None if data.clustered_by == SESSION else data.clustered_by
     try:
-        table = corrected_rates(
-            data.sessions, by=data.by, cluster=cluster, tagger=tagger, aim=read.aim or "balanced"
-        )
+        table = corrected_rates(data.sessions, by=data.by, cluster=cluster, tagger=tagger, aim=read.aim or "balanced")
     except BadOptionError:  # no rates among the columns
         return {}
     half = (table["corrected_hi"] - table["corrected_lo"]) / 2
@@ -283,10 +282,8 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
     """Say what was drawn, and what interval it will buy for the main codes."""
     own = turns.iloc[chosen]
     roles = listed([f"{n:,} of {role}s" for role, n in own["role"].value_counts().sort_index().items()])
-    lines = [
-        f"{len(own):,} of {len(turns):,} turns were drawn ({roles}), in {own['session_id'].nunique():,} of "
-        f"{turns['session_id'].nunique():,} sessions."
-    ]
+    sessions = f"{own['session_id'].nunique():,} of {turns['session_id'].nunique():,} sessions"
+    lines = [f"{len(own):,} of {len(turns):,} turns were drawn ({roles}), in {sessions}."]
     table = pd.DataFrame(expected)
     n_clusters = turns.groupby("group")["cluster"].nunique()
     few = n_clusters[n_clusters < FEWEST_CLUSTERS]
@@ -303,7 +300,9 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
 def _too_few(group: str, n: int, data: Grouped) -> str:
     """Say why a group will have no interval."""
     whose = "All sessions" if data.by == ALL else f"The sessions of {group}"
-    remedy = "" if data.clustered_by == SESSION else " (--cluster session counts each session, and speaks of these people)"
+    remedy = (
+        "" if data.clustered_by == SESSION else " (--cluster session counts each session, and speaks of these people)"
+    )
     units = unit_name(data.clustered_by, n)
     return f"- {whose} come from {n} {units}, and an interval needs {FEWEST_CLUSTERS}{remedy}."
 
