@@ -13,8 +13,9 @@ gives every turn the probability of a machine that has not seen its recording.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,12 +50,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--out", type=Path, help="folder for the tables as CSV")
     given = parser.parse_args()
-    found = {"coding_coverage": coverage(given.runs)}
-    if given.data:
-        pool = annomi(given.data)
-        found["coding_promised"] = promised(pool, given.runs)
-        found["coding_saved"] = saved(pool)
-    for name, table in found.items():
+    pool = annomi(given.data) if given.data else None
+    for name, make in TABLES.items():
+        if pool is None and name != "coding_coverage":
+            continue
+        table = make(pool, given.runs)
         rows = table.map(lambda one: f"{one:.4g}" if isinstance(one, float) else str(one))
         print(f"\n### {name}\n\n{markdown([[str(one) for one in table], *rows.to_numpy().tolist()])}", flush=True)
         if given.out:
@@ -294,6 +294,13 @@ def _saved(turns: pd.DataFrame, codes: list[str], n: int) -> Iterator[dict[str, 
             "by evenness alone": 1 - added[EVEN] / added[RANDOM],
             "by uncertainty": 1 - added[UNSURE] / added[EVEN],
         }  # fmt: skip
+
+
+TABLES: dict[str, Callable[[Any, int], pd.DataFrame]] = {
+    "coding_promised": promised,
+    "coding_saved": lambda pool, _: saved(pool),
+    "coding_coverage": lambda _, runs: coverage(runs),
+}
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def test_slopes_are_unbiased_and_their_intervals_hold() -> None:
     assert naive.mean() < 0 < truth[RATE_ON_SCORE]  # the machine alone turns the sign
     value, held, _ = by_way[SCORE_ON_RATE]
     known = np.isfinite(value)
-    assert known.mean() > 0.4  # in the others, four turns a session cannot tell how far rates differ
+    assert known.mean() > 0.4  # in the others, four turns a session do not show how far rates differ
     assert held[known].mean() >= 0.92
     assert np.median(value[known]) == pytest.approx(truth[SCORE_ON_RATE], rel=0.25)
 

@@ -24,6 +24,7 @@ from therapy_analytics.compare._ppi import FEWEST_CLUSTERS
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import write_csv
 from therapy_analytics.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
 from therapy_analytics.sampling._expected import half_width
@@ -293,7 +294,8 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
     if len(shown):
         lines += [*_as_table(shown, data.by), _COLUMNS.format(len(own)), _ASSUMED]
     if len(shown) < len(table):
-        lines.append(f"{DESIGN} lists {table['code'].nunique()} codes in {table['group'].nunique()} groups.")
+        n_codes, n_groups = (counted(table[name].nunique(), name) for name in ("code", "group"))
+        lines.append(f"{DESIGN} lists {n_codes} in {n_groups}.")
     return "\n".join(lines)
 
 
