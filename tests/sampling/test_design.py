@@ -120,11 +120,11 @@ def test_a_sample_that_is_not_coded_to_its_end_is_noted() -> None:
 
 def test_an_expected_interval_is_that_of_the_estimate() -> None:
     # 40 sessions of 10 turns with p = .5 and inclusion 1/4: no variance between the machine's rates; a turn adds
-    # .25 / .25, so a session 10 / 10^2, all 40 x .1 / 40^2 = .0025, times 40 / 38: the error is .0513.
+    # .25 / .25, so a session 10 / 10^2; what the machine does not see adds .1 x .25: all 40 x .125 / 40^2 = .003125.
     turns = pd.DataFrame({"p": np.tile([0.5001, 0.4999], 200), "session_id": np.repeat(np.arange(40), 10)})
     turns["cluster"] = turns["session_id"].astype(str)
     coded = 40 * (1 - 0.75**10)
-    error = sqrt(0.0025 * coded / (coded - 2))
+    error = sqrt(0.003125 * coded / (coded - 2))
     found = weighted_mean(*(np.full(40, one) for one in (0.5, 0.5, 1.0, 0.5)), np.arange(40), weight=1.0)
     low, high = powered_interval(type(found)(0.5, error, 1.0, round(coded)), np.inf)
     assert half_width(turns, np.full(400, 0.25)) == pytest.approx((high - low) / 2, rel=1e-3)
