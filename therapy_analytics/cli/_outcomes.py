@@ -67,8 +67,8 @@ def outcomes(
     gold: Annotated[
         Path | None,
         typer.Option(
-            help="Codes that people gave to all turns of some sessions, or to a sample of turns: slopes that hold however "
-            "the tagger errs.",
+            help="Codes that people gave to all turns of some sessions, or to a sample of turns: slopes that hold "
+            "however the tagger errs.",
             show_default=False,
         ),
     ] = None,
