@@ -40,6 +40,7 @@ COMMANDS = {
     "agree of two people": [
         "agree", "people/Ann.csv", "people/Ben.csv", "--page", "--sample", "drawn", "--out", "people_agreed",
     ],
+    "sample": ["sample", "results", "--transcripts", "talks", "--turns", "30", "--out", "sample"],
     "export": ["export", "results", "--to", "parquet", "--out", "exported"],
     "export to Stata": ["export", "results", "--to", "stata", "--out", "exported_stata"],
     "train": ["train", "codes.csv", "taught", "--out", "model", "--only", "mi_question"],

@@ -39,6 +39,7 @@ LAYERS = (
     ("results",),
     ("agreement",),
     ("compare", "training"),
+    ("sampling",),
     ("report",),
     ("coding",),
     ("outcomes",),

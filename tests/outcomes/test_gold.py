@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from therapy_analytics.agreement import GoldOptions
+from therapy_analytics.agreement._gold import read_gold
+from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.outcomes._gold import (
     FEWEST_GOLD,
     RATE_ON_SCORE,
@@ -96,7 +99,10 @@ def test_rates_by_hand_are_means_of_sessions_that_were_coded_whole() -> None:
     )
     gold = pd.DataFrame({"session_id": ["a", "a", "a", "b"], "turn": [0, 0, 2, 0], "coder": ["x", "y", "x", "x"]})
     gold["code"], gold["value"] = "mi_question", ["1", "0", "1", "1"]
-    found = rates_by_hand(turns, gold).set_index("session_id")["therapist_question_rate"]
+    machine = read_machine(turns)
+    found = rates_by_hand(machine, read_gold(machine, gold, GoldOptions())).set_index("session_id")[
+        "therapist_question_rate"
+    ]
     # a: turns of (1 + 0) / 2 and 1; of b only one of two turns was coded
     assert found["a"] == 0.75
     assert np.isnan(found["b"])

@@ -17,6 +17,7 @@ from therapy_analytics.agreement._match import match
 from therapy_analytics.cells import restore
 from therapy_analytics.clusters import Ints
 from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.tables import GOLD
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -28,6 +29,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "coder": ("coder", "annotator", "annotator_id", "coder_id", "rater", "rater_id", "annotator_name", "judge"),
     "code": ("code",),
     "value": ("value", "present", "coded"),
+    "inclusion": ("inclusion",),
 }  # fmt: skip
 """Names of columns in the wild, the best known first."""
 ALONE = "human"
@@ -77,7 +79,8 @@ class Gold:
     ----------
     values : DataFrame
         ``place`` (row of the turns table), ``coder``, ``code`` (column of the turns table), ``value`` (0 or 1). Turns
-        that a coder did not code have no row.
+        that a coder did not code have no row. ``inclusion`` (the probability with which the turn was drawn) if the
+        table has it.
     sets : DataFrame
         ``place``, ``coder``, ``code`` (a name of `SETS`), ``value`` (its code, or other or neutral).
     notes : tuple of str
@@ -237,7 +240,7 @@ def _values(
     is_long = {"code", "value"} <= set(rows.columns)
     blocks = list(reader.listed(rows, coder) if is_long else reader.columns(rows, coder))
     values, derived = _resolved(blocks, place)
-    values = _of_their_role(values, machine)
+    values = _with_inclusion(_of_their_role(values, machine), rows, place)
     sets = _sets(reader.exclusive, values, place, machine)
     return values, _of_their_role(sets, machine), reader.notes(derived)
 
@@ -266,6 +269,21 @@ def _resolved(blocks: Sequence[Block], place: Ints) -> tuple[pd.DataFrame, set[s
     turns = turns[turns["value"] != UNSURE]
     turns = turns.assign(value=(turns["value"] == ONE).astype(np.int64)).reset_index(drop=True)
     return turns, set(whole.loc[whole["derived"], "code"])
+
+
+def _with_inclusion(values: pd.DataFrame, rows: pd.DataFrame, place: Ints) -> pd.DataFrame:
+    """Add the probability with which each turn was drawn, if the table says it."""
+    if "inclusion" not in rows or not (rows["inclusion"] != "").any():
+        return values
+    given = pd.to_numeric(rows["inclusion"], errors="coerce").astype(np.float64)
+    wrong = int((~((given > 0) & (given <= 1))).sum())
+    differing = int((given.groupby(place).nunique() > 1).sum())
+    if wrong or differing:
+        problem = f"{counted(wrong, 'row')} say no inclusion between 0 and 1"
+        problem = problem if wrong else f"{counted(differing, 'turn')} are given with several inclusions"
+        remedy = "Keep the rows of one sample as tanalyze sample drew it, or remove the column inclusion"
+        raise BadOptionError(_GOLD, problem, remedy)
+    return values.assign(inclusion=given.groupby(place).first().reindex(values["place"]).to_numpy())
 
 
 def _sets(

@@ -64,7 +64,8 @@ def outcomes(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Codes that people gave to whole sessions, for slopes that hold whatever the tagger does.",
+            help="Codes that people gave to whole sessions or a sample of turns, for slopes that hold whatever the "
+            "tagger does.",
             show_default=False,
             rich_help_panel=INPUT,
         ),

@@ -16,7 +16,7 @@ from therapy_analytics import private
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import SESSION
 from therapy_analytics.compare._further import FurtherTable, coder_of, further_tables
-from therapy_analytics.compare._groups import Grouped, contrasts, grouped
+from therapy_analytics.compare._groups import Grouped, contrasts, grouped, with_all
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
 from therapy_analytics.compare._phrases import label, listed, unit_name
@@ -189,7 +189,8 @@ def compare(
     results : Analysis, DataFrame, path, or sequence of paths
         What `analyze` returned, its sessions, or folders that ``tanalyze run`` wrote. Transcripts are not needed.
     by : str, optional
-        The column of groups: ``counselor``, ``source``, ``model``, or any that is known of the sessions.
+        The column of groups: ``counselor``, ``source``, ``model``, or any that is known of the sessions; ``all``: one
+        group of all sessions.
     against : str, optional
         ``pairs`` (default of up to three groups), ``others`` (each against all others: the default of more),
         ``reference`` (the shipped profiles of skilled and unskilled people), ``reference:NAME`` (one of `GROUPS`, such
@@ -231,7 +232,7 @@ def compare(
     if options.permutations < 1_000:
         problem = f"{options.permutations} permutations are too few for a p-value"
         raise BadOptionError("--permutations", problem, "Give 1000 or more")
-    read = read_results(results, mixed=options.allow_mixed)
+    read = with_all(read_results(results, mixed=options.allow_mixed), by)
     asked = [measures] if isinstance(measures, str) else measures
     data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
     return _compared(read, data, against, options, _with_turns(results))

@@ -9,13 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from therapy_analytics.agreement import GoldOptions
+from therapy_analytics.agreement._cells import LISTED
 from therapy_analytics.agreement._gold import read_gold
 from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import SESSION
 from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
-from therapy_analytics.compare._groups import Grouped
-from therapy_analytics.compare._ppi import ASSUMPTION, powered_differences, powered_rates
+from therapy_analytics.compare._groups import ALL, TOGETHER, Grouped
+from therapy_analytics.compare._phrases import p_phrase
+from therapy_analytics.compare._ppi import ASSUMPTION, DRAWN, powered_differences, powered_rates
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
@@ -78,14 +80,30 @@ def _by_hand(
     machine = read_machine(source)
     people = read_gold(machine, gold, GoldOptions())
     where = machine.turns[["session_id", "turn"]].iloc[people.values["place"].astype(int)].reset_index(drop=True)
-    coded = pd.concat([where, people.values[["code", "value", "coder"]].reset_index(drop=True)], axis=1)
+    coded = pd.concat([where, people.values.drop(columns="place").reset_index(drop=True)], axis=1)
+    drawn = "inclusion" in coded
+    notes = [one for one in people.notes if not (drawn and one == LISTED)]
     names = list(dict.fromkeys(["session_id", by, *([cluster] if cluster else [])]))
     turns = machine.turns.merge(sessions[names].astype({"session_id": str}), on="session_id")
     rates = powered_rates(turns, coded, by=by, cluster=cluster)
-    words = "\n".join([*_rates_in_words(rates, by), "", ASSUMPTION, *people.notes])
+    words = "\n".join([*_rates_in_words(rates, by), "", DRAWN if drawn else ASSUMPTION, *notes])
     yield FurtherTable("gold", "With the turns that people coded", rates, words)
     differences = powered_differences(rates, by)
-    yield FurtherTable("gold_differences", "Differences of these rates", differences, "See the table.")
+    yield FurtherTable("gold_differences", "Differences of these rates", differences, _apart_in_words(differences))
+    if drawn and by != ALL:
+        whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=cluster)
+        words = "\n".join(_rates_in_words(whole, ALL))
+        yield FurtherTable("gold_all", "With the turns that people coded, all sessions together", whole, words)
+
+
+def _apart_in_words(differences: pd.DataFrame) -> str:
+    known = differences[differences["lo"].notna()]
+    lines = [
+        f"- {row['code']}, {row['group']} less {row['against']}: {100 * row['difference']:+.0f} points "
+        f"({100 * row['lo']:+.0f} to {100 * row['hi']:+.0f}), {p_phrase('p', row['p'])}"
+        for row in known.head(_MOST_LISTED).to_dict("records")
+    ]
+    return "\n".join([*lines, *([""] if lines else []), "gold_differences.csv has each two groups."])
 
 
 def _rates_in_words(rates: pd.DataFrame, by: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
 
@@ -17,6 +17,8 @@ from therapy_analytics.errors import BadOptionError
 
 OTHERS, PAIRS, REFERENCE = "others", "pairs", "reference"
 ALL_OTHERS = "all others"
+ALL, TOGETHER = "all", "all sessions"
+"""The column that puts all sessions into one group, and the name of that."""
 FEW_GROUPS = 3
 """Up to this number, groups are compared in pairs; of more, each with all others."""
 MOST_GROUPS = 100
@@ -52,6 +54,13 @@ class Grouped:
     def n_clusters(self) -> int:
         """Return the number of clusters."""
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
+
+
+def with_all(results: Results, by: str) -> Results:
+    """Return the results with all sessions in one group if groups are those of `ALL`, and no column is called so."""
+    if by != ALL or ALL in results.sessions:
+        return results
+    return replace(results, sessions=results.sessions.assign(**{ALL: TOGETHER}))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ clusters, silences all warnings when it is imported, and brings 200 MB of packag
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import isnan, nan, sqrt
@@ -33,6 +34,15 @@ ASSUMPTION = (
     "and not chosen by what is in them."
 )
 """What must stand beside the intervals."""
+DRAWN = (
+    "Valid whatever the tagger does, because each coded turn was drawn with a known probability (column inclusion), if "
+    "people coded all turns that were drawn, or left some out by chance alone."
+)
+"""What must stand beside them where the turns were drawn by ``tanalyze sample``."""
+UNFINISHED = 0.75
+"""Where weighted turns stand for less than this share of all, a note says so: the sample may not be coded whole."""
+_SHORT = "the coded turns stand for {:.0%} of all: is the sample coded to its end?"
+_SUMS = ("people", "beside", "rest", "share", "machine")
 COLUMNS = (
     *("code", "n_sessions", "n_turns", "n_gold_sessions", "n_gold_turns", "rate", "lo", "hi", "error", "df"),
     *("gold_rate", "gold_lo", "gold_hi", "machine_rate", "weight", "note"),
@@ -111,6 +121,55 @@ def powered_mean(
     return Powered(value, sqrt(float(sums @ sums)), chosen, n_coded)
 
 
+def weighted_mean(
+    people: Floats, beside: Floats, share: Floats, whole: Floats, clusters: Names, *, weight: float | None = None
+) -> Powered:
+    """Estimate a mean over sessions from turns that were drawn with known probabilities.
+
+    Each coded turn counts 1 / inclusion. The estimate is the difference estimator in Hajek's form, ``sum(people) /
+    sum(share) + weight * (mean(whole) - sum(beside) / sum(share))``: unbiased in large samples for any weight and any
+    tagger. Its error is cluster-robust as that of `powered_mean`; clusters without coded turns enter it, too.
+
+    Parameters
+    ----------
+    people, beside, share : float64 arrays (n_sessions,)
+        Sums over the coded turns of a session of ``code / inclusion``, ``machine's code / inclusion`` and ``1 /
+        inclusion``, each divided by all turns of the session; 0 where none is coded.
+    whole : float64 array (n_sessions,)
+        Mean of the machine's codes over all turns.
+    clusters : array (n_sessions,)
+        The cluster of each session.
+    weight : float, optional
+        As for `powered_mean`.
+
+    References
+    ----------
+    Sarndal, C.-E., Swensson, B., & Wretman, J. (1992). Model assisted survey sampling (sections 5.7 and 6.3). Springer.
+    Zrnic, T., & Candes, E. J. (2024). Active statistical inference. ICML.
+
+    Examples
+    --------
+    >>> drawn = np.array([0.5, 0.0]), np.array([0.9, 0.0]), np.array([1.0, 1.0])
+    >>> round(weighted_mean(*drawn, whole=np.array([0.6, 0.2]), clusters=np.arange(2), weight=1.0).value, 3)
+    0.2
+    """
+    total, n = float(share.sum()), len(np.unique(clusters[share > 0]))
+    if not n:
+        return Powered(nan, nan, 0.0, 0)
+    by_people, by_machine = float(people.sum()) / total, float(beside.sum()) / total
+    own, beside_them = (people - by_people * share) / total, (beside - by_machine * share) / total
+    apart = _residuals(whole, np.isfinite(whole))
+    chosen = weight if weight is not None else 0.0
+    if weight is None and n >= FEWEST_CLUSTERS:
+        chosen = _best_weight(own, apart - beside_them, clusters)
+    value = by_people + chosen * (float(whole.mean()) - by_machine)
+    if n < FEWEST_CLUSTERS:
+        return Powered(value, nan, chosen, n)
+    scale = sqrt(n / (n - (2 if chosen else 1)))
+    sums = cluster_sums(scale * (own + chosen * (apart - beside_them)), clusters)
+    return Powered(value, sqrt(float(sums @ sums)), chosen, n)
+
+
 def _residuals(values: Floats, known: Bools) -> Floats:
     """Return what each session adds to the mean of the known ones, 0 for the others."""
     found = np.zeros(len(values))
@@ -142,6 +201,7 @@ def powered_rates(turns: pd.DataFrame, gold: pd.DataFrame, *, by: str, cluster: 
     gold : DataFrame
         What people coded: ``session_id``, ``turn``, ``code`` (named as the columns of `turns`), ``value`` (1 the turn
         has it, 0 it has not). Coders of one turn are averaged. A turn without a row for a code is not coded for it.
+        With a column ``inclusion``, the probability with which the turn was drawn, turns are weighted by it.
     by, cluster : str
         Columns of `turns`: groups, and clusters (``counselor``, ``source_group``; by default the session).
 
@@ -220,29 +280,49 @@ def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, clu
         "rest": np.where(coded, nan, machine),
         "machine": machine,
     }
-    grouped = pd.DataFrame(columns).groupby(turns["session_id"].to_numpy(), sort=False)
+    by_turn = pd.DataFrame(columns)
+    grouped = by_turn.groupby(turns["session_id"].to_numpy(), sort=False)
     counts = grouped[["people", "machine"]].count()
     sessions = grouped.mean().assign(n=counts["machine"], n_gold=counts["people"], k=grouped["people"].sum())
+    if "inclusion" in gold:
+        known = given.drop_duplicates(["session_id", "turn"]).set_index(["session_id", "turn"])["inclusion"]
+        inclusion = known.reindex(pd.MultiIndex.from_frame(turns[["session_id", "turn"]]))
+        times = pd.Series(1 / inclusion.to_numpy(dtype=np.float64))
+        drawn = by_turn[["people", "beside"]].mul(times, axis=0).assign(share=times.where(by_turn["people"].notna()))
+        sums = drawn.groupby(turns["session_id"].to_numpy(), sort=False).sum().div(counts["machine"], axis=0)
+        sessions = sessions.assign(**{str(name): sums[name] for name in sums})
     first = turns.drop_duplicates("session_id").set_index("session_id")
     sessions["cluster"] = first[cluster].astype(str) if cluster else sessions.index.astype(str)
     sessions[by] = first[by] if by != "session_id" else sessions.index
     return sessions[sessions["n"] > 0]
 
 
+def _estimator(part: pd.DataFrame) -> Callable[[float | None], Powered]:
+    """Return what estimates a group's rate with a weight of the machine's codes."""
+    found = {str(name): part[name].to_numpy(dtype=np.float64) for name in part if name in _SUMS}
+    people, beside, clusters = found["people"], found["beside"], part["cluster"].to_numpy()
+    if "share" in found:
+        drawn = found["share"], found["machine"]
+        return lambda weight: weighted_mean(people, beside, drawn[0], drawn[1], clusters, weight=weight)
+    return lambda weight: powered_mean(people, beside, found["rest"], clusters, weight=weight)
+
+
 def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
     """Return the columns of a group and code."""
-    gold, beside, rest = (part[name].to_numpy(dtype=np.float64) for name in ("people", "beside", "rest"))
-    clusters, n_gold = part["cluster"].to_numpy(), float(part["n_gold"].sum())
-    alone = powered_mean(gold, beside, rest, clusters, weight=0.0)
+    estimate, n_gold = _estimator(part), float(part["n_gold"].sum())
+    alone = estimate(0.0)
     events = min(float(part["k"].sum()), n_gold - float(part["k"].sum()))
-    both = powered_mean(gold, beside, rest, clusters) if events >= FEWEST_EVENTS else alone
+    both = estimate(None) if events >= FEWEST_EVENTS else alone
     both = both if 0 < both.value < 1 else alone
-    low, high = powered_interval(both, np.inf if both.weight else n_gold)
+    low, high = powered_interval(both, np.inf if both.weight and both.error else n_gold)
     gold_low, gold_high = powered_interval(alone, n_gold)
+    reached = float(part["share"].mean()) if "share" in part and n_gold else 1.0
+    spread = int(part.loc[part["people"] > 0, "cluster"].nunique())
+    short = _SHORT.format(reached) if reached < UNFINISHED else ""
     return {
         "n_sessions": len(part),
         "n_turns": int(part["n"].sum()),
-        "n_gold_sessions": int(np.isfinite(gold).sum()),
+        "n_gold_sessions": int((part["n_gold"] > 0).sum()),
         "n_gold_turns": int(n_gold),
         "rate": both.value,
         "lo": low,
@@ -254,7 +334,7 @@ def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
         "gold_hi": gold_high,
         "machine_rate": float(part["machine"].mean()),
         "weight": both.weight,
-        "note": _note(both, events, len(np.unique(clusters[gold > 0])), cluster),
+        "note": "; ".join(filter(None, (_note(both, events, spread, cluster), short))),
     }
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from therapy_analytics.agreement import GoldOptions
-from therapy_analytics.agreement._gold import read_gold
-from therapy_analytics.agreement._machine import read_machine
-from therapy_analytics.analysis import Analysis
+from therapy_analytics.agreement._gold import Gold
+from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.clusters import Floats
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 
@@ -54,19 +51,15 @@ class SlopeDraws:
     weights: Floats
 
 
-def rates_by_hand(
-    results: Path | str | Analysis, gold: Path | str | pd.DataFrame, options: GoldOptions | None = None
-) -> pd.DataFrame:
+def rates_by_hand(machine: Machine, gold: Gold) -> pd.DataFrame:
     """Return the rates of sessions that people coded.
 
     Parameters
     ----------
-    results : Path, str or Analysis
-        A folder that ``tanalyze run`` wrote, or an analysis.
-    gold : Path, str or DataFrame
-        Codes of people in any form that ``tanalyze agree`` reads.
-    options : GoldOptions, optional
-        How they are read.
+    machine : Machine
+        The turns.
+    gold : Gold
+        Codes of people.
 
     Returns
     -------
@@ -74,14 +67,8 @@ def rates_by_hand(
         ``session_id`` and a column for each code, called as its rate in ``sessions.csv``: the mean over turns of
         people's codes (of several coders, their mean), 0 to 1; nan where fewer than `CODED` of the turns that can have
         the code were coded.
-
-    Raises
-    ------
-    BadOptionError, BadDataFileError
-        As for ``tanalyze agree``.
     """
-    machine = read_machine(results)
-    values = read_gold(machine, gold, options or GoldOptions()).values
+    values = gold.values
     sessions, found = machine.turns["session_id"], {}
     for code, rows in values.groupby("code", sort=False):
         people = pd.to_numeric(rows["value"], errors="coerce").groupby(rows["place"]).mean()
@@ -164,8 +151,8 @@ def _both_ways(y: Floats, machine: Floats, gold: Floats, rng: np.random.Generato
     found = {}
     for way in (SCORE_ON_RATE, RATE_ON_SCORE):
         turned = way == RATE_ON_SCORE
-        alone = _least_squares(*((y, gold) if turned else (gold, y)), coded)
-        naive = _least_squares(*((y, machine) if turned else (machine, y)), np.isfinite(machine))
+        alone = least_squares(*((y, gold) if turned else (gold, y)), coded)
+        naive = least_squares(*((y, machine) if turned else (machine, y)), np.isfinite(machine))
         row: dict[str, Any] = dict(zip(("gold_slope", "gold_lo", "gold_hi"), alone, strict=True))
         row |= dict(zip(("machine_slope", "machine_lo", "machine_hi"), naive, strict=True))
         numbers = (nan, nan, nan, nan)
@@ -237,7 +224,7 @@ def _summary(values: Floats, weights: Floats) -> tuple[float, float, float, floa
     return float(middle), float(low), float(high), max(2 * min(below, 1 - below), 1 / len(values))
 
 
-def _least_squares(x: Floats, y: Floats, known: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[float, float, float]:
+def least_squares(x: Floats, y: Floats, known: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[float, float, float]:
     """Return the slope of `y` on `x` over known rows with its 95 % interval; nan where it is undefined."""
     x, y = x[known] - x[known].mean() if known.any() else x[known], y[known]
     square = float(x @ x)

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from therapy_analytics.agreement import GoldOptions
+from therapy_analytics.agreement._gold import read_gold
+from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._phrases import p_phrase, spaced
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outcomes._associations import associations
+from therapy_analytics.outcomes._drawn import DRAWN, drawn_slopes, drawn_turns
 from therapy_analytics.outcomes._findings import findings
 from therapy_analytics.outcomes._gold import ASSUMPTION, SCORE_ON_RATE, corrected_slopes, rates_by_hand
 from therapy_analytics.outcomes._imputation import imputed
@@ -83,12 +87,11 @@ def related(
     table = associations(data.table, measures, list(better), better, imputations=drawn or None)
     labels = {one.name: one.label for one in data.scales}
     told = findings(table, better, labels=labels)
-    corrected = pd.DataFrame()
+    corrected, rests_on = pd.DataFrame(), ""
     if gold is not None:
         if source is None:
             raise BadOptionError("--gold", f"codes by hand need the codes of turns, and {why_not}", "Name one folder")
-        people = rates_by_hand(source, gold)
-        corrected = corrected_slopes(data.recorded, people, measures, list(better), seed=seed)
+        corrected, rests_on = _corrected(source, gold, data, list(better), seed)
     note = _NO_ERROR.format(why=why_not if source is None else "no imputations were asked for")
     return Related(
         table=table,
@@ -96,7 +99,7 @@ def related(
         found=told.found,
         absent=told.absent,
         open=told.open,
-        by_hand=tuple(_by_hand(corrected, labels)),
+        by_hand=tuple(_by_hand(corrected, labels, rests_on)),
         imputations=len(drawn),
         notes=() if drawn else (note,),
     )
@@ -116,7 +119,18 @@ def _with_turns(results: Sources) -> tuple[Analysis | Path | None, str]:
     return (folders[0], "") if whole else (None, "the folder holds a table of sessions alone")
 
 
-def _by_hand(corrected: pd.DataFrame, labels: dict[str, str]) -> Iterator[str]:
+def _corrected(
+    source: Analysis | Path, gold: str | Path | pd.DataFrame, data: Joined, scales: list[str], seed: int
+) -> tuple[pd.DataFrame, str]:
+    """Return slopes that hold whatever the tagger does, from sessions or turns that people coded, and if what."""
+    machine, measures = read_machine(source), [one.name for one in data.measures]
+    people = read_gold(machine, gold, GoldOptions())
+    if "inclusion" in people.values:
+        return drawn_slopes(data.recorded, drawn_turns(machine, people), measures, scales), DRAWN
+    return corrected_slopes(data.recorded, rates_by_hand(machine, people), measures, scales, seed=seed), ASSUMPTION
+
+
+def _by_hand(corrected: pd.DataFrame, labels: dict[str, str], rests_on: str) -> Iterator[str]:
     """Yield a sentence for each measure that people coded, and on what they rest."""
     if corrected.empty:
         return
@@ -132,4 +146,4 @@ def _by_hand(corrected: pd.DataFrame, labels: dict[str, str]) -> Iterator[str]:
             f"{row['n_gold']} of {row['n_sessions']} sessions by hand), where the machine's codes alone give "
             f"{row['machine_slope']:+.3g}."
         )
-    yield ASSUMPTION
+    yield rests_on

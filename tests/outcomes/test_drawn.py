@@ -1,0 +1,88 @@
+"""Slopes from turns drawn with known probabilities: right on average, with intervals that hold, in simulations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+
+from therapy_analytics.outcomes._drawn import drawn_slopes, rates_of
+from therapy_analytics.outcomes._gold import RATE_ON_SCORE, SCORE_ON_RATE
+from therapy_analytics.sampling._design import design, drawn, uncertainty, weights_in_rates
+
+RUNS = 100
+
+
+def test_a_rate_from_drawn_turns_counts_each_by_its_probability() -> None:
+    # Session a: two of four turns, each drawn with 1/2, one with the code: 1/2. Session b: both of two turns, none.
+    turns = pd.DataFrame({"session_id": list("aaaabb"), "machine": 0.5, "inclusion": [0.5] * 4 + [1.0] * 2})
+    turns["people"] = [1.0, 0.0, np.nan, np.nan, 0.0, 0.0]
+    names, found = rates_of(turns, by_machine=False)
+    assert names.tolist() == ["a", "b"]
+    assert found.rate == pytest.approx([0.5, 0.0])
+    # All turns of b were read, so no draw adds to its rate. The level is 1/4: residuals of a are 3/4 and -1/4.
+    assert found.noise == pytest.approx([0.5 * (0.75**2 + 0.25**2) / (0.5 * 4) ** 2, 0.0])
+
+
+def _study(rng: np.random.Generator, n_sessions: int = 80) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw sessions whose tagger sees more of the code where scores are low."""
+    rate = rng.beta(3, 6, n_sessions)
+    score = 20 + 10 * rate + rng.normal(0, 2, n_sessions)
+    size = rng.integers(20, 60, n_sessions)
+    session = np.repeat(np.arange(n_sessions), size)
+    logit = special.logit(rate)[session] + rng.normal(0, 1.5, len(session))
+    has = (rng.random(len(session)) < special.expit(logit)).astype(float)
+    seen = special.expit(1.5 * logit + 1 - 0.3 * (score[session] - score.mean()) + rng.normal(0, 0.7, len(session)))
+    turns = pd.DataFrame({"session_id": session.astype(str), "turn": 0, "role": "client", "group": "all"})
+    turns = turns.assign(machine=seen, true=has)
+    plan = design(weights_in_rates(turns), uncertainty(seen[:, None]), 300)
+    chosen = drawn(turns, plan.inclusion, rng)
+    people = np.full(len(turns), np.nan)
+    people[chosen] = has[chosen]
+    joined = pd.DataFrame({"session_id": np.arange(n_sessions).astype(str), "score": score})
+    joined["asks"] = turns.groupby("session_id", sort=False)["machine"].mean().to_numpy()
+    return joined, turns.assign(people=people, inclusion=plan.inclusion)
+
+
+def _true_slopes() -> dict[str, float]:
+    """Return the slopes in very many sessions of the same kind, from all their turns."""
+    rng = np.random.default_rng(0)
+    rate = rng.beta(3, 6, 400_000)
+    score = 20 + 10 * rate + rng.normal(0, 2, len(rate))
+    logit = special.logit(rate)[:, None] + rng.normal(0, 1.5, (len(rate), 38))
+    coded = (rng.random(logit.shape) < special.expit(logit)).mean(axis=1)
+    together = np.cov(score, coded)
+    return {SCORE_ON_RATE: together[0, 1] / together[1, 1], RATE_ON_SCORE: together[0, 1] / together[0, 0]}
+
+
+def test_slopes_are_unbiased_and_their_intervals_hold() -> None:
+    truth = _true_slopes()
+    found: dict[str, list[tuple[float, bool, float]]] = {SCORE_ON_RATE: [], RATE_ON_SCORE: []}
+    for seed in range(RUNS):
+        joined, turns = _study(np.random.default_rng(seed))
+        table = drawn_slopes(joined, {"asks": turns}, ["asks"], ["score"]).set_index("direction")
+        for way, slopes in found.items():
+            row = table.loc[way]
+            slopes.append((row["slope"], row["lo"] <= truth[way] <= row["hi"], row["machine_slope"]))
+    by_way = {way: np.array(slopes, dtype=float).T for way, slopes in found.items()}
+    value, held, naive = by_way[RATE_ON_SCORE]
+    assert value.mean() == pytest.approx(truth[RATE_ON_SCORE], abs=3 * value.std() / np.sqrt(RUNS))
+    assert held.mean() >= 0.92
+    assert naive.mean() < 0 < truth[RATE_ON_SCORE]  # the machine alone turns the sign
+    value, held, _ = by_way[SCORE_ON_RATE]
+    known = np.isfinite(value)
+    assert known.mean() > 0.4  # in the others, four turns a session do not show how far rates differ
+    assert held[known].mean() >= 0.92
+    assert np.median(value[known]) == pytest.approx(truth[SCORE_ON_RATE], rel=0.25)
+
+
+def test_too_few_sessions_and_scores_that_do_not_vary_are_said() -> None:
+    joined, turns = _study(np.random.default_rng(1), n_sessions=30)
+    few = turns.assign(people=turns["people"].where(turns["session_id"].astype(int) < 5))
+    assert set(drawn_slopes(joined, {"asks": few}, ["asks"], ["score"])["note"]) == {
+        "5 sessions with coded turns have a score, 8 are needed"
+    }
+    same = drawn_slopes(joined.assign(score=1.0), {"asks": turns}, ["asks"], ["score"])
+    assert set(same["note"]) == {"the score does not vary"}
+    assert drawn_slopes(joined, {}, ["asks"], ["score"]).empty

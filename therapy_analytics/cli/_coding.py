@@ -1,0 +1,57 @@
+"""The command that draws turns for people to code: sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from therapy_analytics.cli._app import Replace, app, say, sentences
+
+
+@app.command()
+def sample(
+    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    *,
+    transcripts: Annotated[
+        Path | None,
+        typer.Option(
+            help="The transcripts that the results were made from: a file or a folder. Not needed if the run had "
+            "--quotes.",
+            show_default=False,
+        ),
+    ] = None,
+    codes: Annotated[
+        str,
+        typer.Option(help="For whose rates turns are drawn: codebooks (mi, process) or codes (mi_reflection)."),
+    ] = "mi",
+    turns: Annotated[int, typer.Option(help="How many turns people will code.")] = 300,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of sessions.csv whose groups will be compared, such as counselor: each gets its share.",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Whose sessions belong together: a column, or session. As for compare.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the draw: the same seed gives the same turns.")] = 0,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the sample. An earlier sample of the same results is replaced.")
+    ] = Path("sample"),
+    replace: Replace = False,
+) -> None:
+    """Draw turns for people to code, where they count most, and say what interval they will buy."""
+    from therapy_analytics.sampling import SampleOptions  # noqa: PLC0415
+    from therapy_analytics.sampling import sample as draw  # noqa: PLC0415
+
+    asked = tuple(part.strip() for part in codes.split(",") if part.strip())
+    options = SampleOptions(codes=asked, turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts)
+    with sentences():
+        found = draw(results, options=options)
+        found.write(out, replace=replace, on_before=lambda sentence: say(sentence, err=True))
+    say(*str(found).split("\n"))
+    say(f"{out}: sample.csv and design.json hold no words; turns.json HOLDS THE WORDS of the turns to code.")

@@ -1,0 +1,337 @@
+"""Draw a coding sample from results: its turns, its design, the words to code, and what interval it will buy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite, isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from therapy_analytics import private
+from therapy_analytics.agreement._machine import Machine, read_machine, with_words
+from therapy_analytics.clusters import SESSION, Floats, Ints
+from therapy_analytics.compare._corrected import UNCHECKED, corrected_rates
+from therapy_analytics.compare._further import coder_of
+from therapy_analytics.compare._groups import ALL, Grouped, grouped, with_all
+from therapy_analytics.compare._phrases import listed, unit_name
+from therapy_analytics.compare._ppi import FEWEST_CLUSTERS
+from therapy_analytics.compare._results import Results, read_results
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.results import write_csv
+from therapy_analytics.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
+from therapy_analytics.sampling._expected import half_width
+
+CONTEXT = 8
+"""Turns before a drawn turn that coders can read."""
+FORMAT, VERSION = "therapy-analytics sample", 1
+SAMPLE, DESIGN, WORDS = "sample.csv", "design.json", "turns.json"
+FIRST = ("mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
+"""Codes that are told first; of books that have none of them, the most common."""
+_MOST_COMMON, _MOST_GROUPS = 3, 4
+_COLUMNS = (
+    "sample: these {0:,} turns; random: {0:,} turns drawn at random; machine: its codes alone, if it errs here as "
+    "where it was checked; all: every turn coded by people."
+)
+_ASSUMED = (
+    "These figures take the machine's probabilities as right. Where it errs more in your sessions, intervals will be "
+    "wider than said here, but hold all the same."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleOptions:
+    """Which turns are drawn.
+
+    Attributes
+    ----------
+    codes : tuple of str
+        Codebooks (``mi``, ``process``) or codes (``mi_reflection``) for whose rates the sample is made.
+    turns : int
+        How many turns people will code.
+    by : str or None
+        The column of groups that are to be compared; each gets its share. By default there is one group.
+    cluster : str or None
+        As for ``compare``.
+    seed : int
+        Random seed of the draw.
+    transcripts : path or None
+        Where the words are; results of ``run --quotes`` hold them already.
+    """
+
+    codes: tuple[str, ...] = ("mi",)
+    turns: int = 300
+    by: str | None = None
+    cluster: str | None = None
+    seed: int = 0
+    transcripts: Path | str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sample:
+    """A coding sample.
+
+    Attributes
+    ----------
+    turns : DataFrame
+        A row a drawn turn, as ``sample.csv``: ``session_id``, ``turn``, ``role``, ``inclusion``, ``why``.
+    design : mapping
+        As ``design.json``.
+    words : str
+        What the sample will buy, in sentences.
+    """
+
+    turns: pd.DataFrame = field(repr=False)
+    design: Mapping[str, Any] = field(repr=False)
+    words: str = field(repr=False)
+    spoken: Mapping[str, Any] = field(repr=False)
+    sources: tuple[str, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        return f"Sample({len(self.turns)} turns; print it for what they will buy)"
+
+    def __str__(self) -> str:
+        return self.words
+
+    def write(
+        self, out: str | Path, *, replace: bool = False, on_before: Callable[[str], None] = lambda _: None
+    ) -> Path:
+        """Write the sample into a folder, which is made private: ``turns.json`` holds words of the transcripts.
+
+        Raises
+        ------
+        BadOptionError
+            The folder holds anything else, such as pages of coders, or a sample of other results that may not be
+            replaced.
+        CannotWriteError
+            The system refused to write.
+        """
+        names = (SAMPLE, DESIGN, WORDS)
+        made = Made(what="a sample", names=names, sources=self.sources, replace=replace, say=on_before)
+        with replaced_in(Path(out), made) as part:
+            write_csv(self.turns, private.fresh(part / SAMPLE))
+            for name, content in ((DESIGN, self.design), (WORDS, self.spoken)):
+                private.write(part / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        return Path(out)
+
+
+def sample(results: Path | str, *, options: SampleOptions | None = None) -> Sample:
+    """Draw turns for people to code, with known probabilities that favour turns of which the machine is unsure.
+
+    Parameters
+    ----------
+    results : path
+        A folder that ``tanalyze run`` wrote.
+    options : SampleOptions, optional
+        Which turns.
+
+    Raises
+    ------
+    BadOptionError
+        There are no results, codes, groups or words of that name, or fewer turns than asked for.
+    """
+    options = options or SampleOptions()
+    machine, read = read_machine(results), read_results(results)
+    codes = _codes(machine, options.codes)
+    data = grouped(with_all(read, options.by or ALL), (), by=options.by or ALL, cluster=options.cluster)
+    turns = _population(machine, data, codes)
+    if not 0 < options.turns <= len(turns):
+        problem = f"{options.turns:,} were asked for, and the results have {len(turns):,} that can have these codes"
+        raise BadOptionError("--turns", problem, f"Say 1 to {len(turns):,}")
+    plan = design(weights_in_rates(turns), uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64)), options.turns)
+    chosen = drawn(turns, plan.inclusion, np.random.default_rng(options.seed))
+    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen])
+    expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
+    books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
+    about = {
+        "format": FORMAT, "version": VERSION, "books": books, "codes": list(codes), "n_turns": options.turns,
+        "n_population": {str(role): int(n) for role, n in turns["role"].value_counts().sort_index().items()},
+        "by": options.by, "clusters": data.clustered_by, "seed": options.seed, "floor": FLOOR,
+        "results": _hash(Path(results) / "run.json"), "expected": [_plain(row) for row in expected],
+    }  # fmt: skip
+    return Sample(
+        turns=_rows(turns, plan, chosen),
+        design=about,
+        words=_in_words(turns, chosen, expected, data),
+        spoken=spoken,
+        sources=sources_of(results, options.transcripts),
+    )
+
+
+def _codes(machine: Machine, asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the codes of the books and codes that were asked for, in the order of the table."""
+    books = sorted({code.partition("_")[0] for code in machine.codes})
+    for name in asked:
+        if name not in books and name not in machine.codes:
+            problem = f"{name!r} is neither a codebook nor a code of these results"
+            raise BadOptionError("--codes", problem, f"Codebooks: {', '.join(books)}; codes as in turns.csv")
+    found = tuple(code for code in machine.codes if code in asked or code.partition("_")[0] in asked)
+    if not found:
+        raise BadOptionError("--codes", "no code is named", f"Codebooks: {', '.join(books)}; codes as in turns.csv")
+    return found
+
+
+def _p(codes: Sequence[str]) -> list[str]:
+    return [f"p_{code}" for code in codes]
+
+
+def _population(machine: Machine, data: Grouped, codes: Sequence[str]) -> pd.DataFrame:
+    """Return the turns that can have the codes: where they are, ``group``, ``cluster`` and the probabilities."""
+    about = pd.DataFrame({
+        "session_id": data.sessions["session_id"].astype(str), "cluster": data.cluster.astype(str),
+        "group": data.sessions[data.by],
+    })[data.group >= 0]  # fmt: skip
+    turns = machine.turns[["session_id", "turn", "role", *_p(codes)]].merge(about, on="session_id")
+    return turns[turns[_p(codes)].notna().any(axis=1)].reset_index(drop=True)
+
+
+def _rows(turns: pd.DataFrame, plan: CodingDesign, chosen: Ints) -> pd.DataFrame:
+    why = np.where(plan.unsure[chosen], "unsure", "random")
+    return turns.iloc[chosen][["session_id", "turn", "role"]].reset_index(drop=True).assign(
+        inclusion=plan.inclusion[chosen], why=why
+    )  # fmt: skip
+
+
+def _words_of(machine: Machine, transcripts: Path | str | None) -> pd.DataFrame:
+    """Return the turns of the results with their words."""
+    if transcripts is not None:
+        return with_words(machine, transcripts).turns
+    if "text" not in machine.turns:
+        problem = "it is needed, because the results hold no words of the transcripts"
+        raise BadOptionError("--transcripts", problem, "Name the transcripts that the results were made from")
+    return machine.turns
+
+
+def _spoken(turns: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
+    """Return for each session with drawn turns these and the turns before them, in order."""
+    sessions, silent = [], 0
+    for name, part in turns[turns["session_id"].isin(set(chosen["session_id"]))].groupby("session_id", sort=False):
+        ordered = part.sort_values("turn")
+        drawn_here = ordered["turn"].isin(set(chosen.loc[chosen["session_id"] == name, "turn"]))
+        own: list[int] = np.flatnonzero(drawn_here).tolist()
+        kept = sorted({at for one in own for at in range(max(0, one - CONTEXT), one + 1)})
+        silent += not ordered["text"].str.strip().any()
+        rows = ordered.iloc[kept][["turn", "role", "text"]].itertuples(index=False)
+        spoken = [{"turn": int(turn), "role": str(role), "words": str(text)} for turn, role, text in rows]
+        sessions.append({"session_id": str(name), "turns": spoken})
+    if silent:
+        problem = f"{silent} of {len(sessions)} sessions with drawn turns are not in them"
+        raise BadOptionError("--transcripts", problem, "Name all transcripts that the results were made from")
+    return {"sessions": sessions}
+
+
+def _machine_alone(read: Results, data: Grouped) -> dict[tuple[str, str], float]:
+    """Return half-widths of rates from the machine's codes, corrected for its known error, by code and group."""
+    tagger = "" if read.own_codes else coder_of(read)
+    if tagger in UNCHECKED:
+        return {}
+    cluster = None if data.clustered_by == SESSION else data.clustered_by
+    try:
+        table = corrected_rates(data.sessions, by=data.by, cluster=cluster, tagger=tagger, aim=read.aim or "balanced")
+    except BadOptionError:  # no rates among the columns
+        return {}
+    half = (table["corrected_hi"] - table["corrected_lo"]) / 2
+    return dict(zip(zip(table["code"], table[data.by].astype(str), strict=True), half, strict=True))
+
+
+def _expected(
+    turns: pd.DataFrame, inclusion: Floats, codes: Sequence[str], alone: Mapping[tuple[str, str], float]
+) -> list[dict[str, Any]]:
+    """Return the half-widths that each code's rate is expected to have in each group."""
+    random = np.full(len(turns), inclusion.sum() / len(turns))
+    rows = []
+    for code in codes:
+        known = turns[f"p_{code}"].notna()
+        p = _graded(turns[f"p_{code}"], turns["group"])
+        for group, at in turns[known].groupby("group", sort=True).indices.items():
+            places = np.flatnonzero(known)[at]
+            part = turns.iloc[places].assign(p=p.iloc[places])
+            rows.append({
+                "code": code, "group": str(group), "rate": float(part["p"].mean()),
+                "half_width_coded": half_width(part, inclusion[places]),
+                "half_width_random": half_width(part, random[places]),
+                "half_width_all": half_width(part, np.ones(len(part))),
+                "half_width_machine": alone.get((code, str(group)), float("nan")),
+            })  # fmt: skip
+    return rows
+
+
+def _graded(p: pd.Series, group: pd.Series) -> pd.Series:
+    """Return probabilities; where a coder gives only 0 and 1, each group's share, as these say nothing of its doubt."""
+    return p.groupby(group).transform("mean") if p.dropna().isin((0, 1)).all() else p
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row for JSON: four digits, undefined as null."""
+    return {
+        name: (round(one, 4) if isfinite(one) else None) if isinstance(one, float) else one for name, one in row.items()
+    }
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str, Any]], data: Grouped) -> str:
+    """Say what was drawn, and what interval it will buy for the main codes."""
+    own = turns.iloc[chosen]
+    roles = listed([f"{n:,} of {role}s" for role, n in own["role"].value_counts().sort_index().items()])
+    sessions = f"{own['session_id'].nunique():,} of {turns['session_id'].nunique():,} sessions"
+    lines = [f"{len(own):,} of {len(turns):,} turns were drawn ({roles}), in {sessions}."]
+    table = pd.DataFrame(expected)
+    n_clusters = turns.groupby("group")["cluster"].nunique()
+    few = n_clusters[n_clusters < FEWEST_CLUSTERS]
+    lines += [_too_few(str(group), int(n), data) for group, n in few.head(_MOST_GROUPS).items()]
+    groups = [one for one in table["group"].unique() if one not in few.index]
+    shown = table[table["code"].isin(_main(table)) & table["group"].isin(groups[:_MOST_GROUPS])]
+    if len(shown):
+        lines += [*_as_table(shown, data.by), _COLUMNS.format(len(own)), _ASSUMED]
+    if len(shown) < len(table):
+        n_codes, n_groups = (counted(table[name].nunique(), name) for name in ("code", "group"))
+        lines.append(f"{DESIGN} lists {n_codes} in {n_groups}.")
+    return "\n".join(lines)
+
+
+def _too_few(group: str, n: int, data: Grouped) -> str:
+    """Say why a group will have no interval."""
+    whose = "All sessions" if data.by == ALL else f"The sessions of {group}"
+    remedy = (
+        "" if data.clustered_by == SESSION else " (--cluster session counts each session, and speaks of these people)"
+    )
+    units = unit_name(data.clustered_by, n)
+    return f"- {whose} come from {n} {units}, and an interval needs {FEWEST_CLUSTERS}{remedy}."
+
+
+def _main(table: pd.DataFrame) -> set[str]:
+    """Return the codes that are told: of each book the first, or the most common."""
+    rates = table.groupby("code")["rate"].mean().sort_values(ascending=False, kind="stable")
+    found: set[str] = set()
+    for _, part in rates.groupby(rates.index.str.partition("_").get_level_values(0)):
+        own = set(FIRST).intersection(part.index)
+        found |= own or set(part.index[:_MOST_COMMON])
+    return found
+
+
+def _as_table(shown: pd.DataFrame, by: str) -> list[str]:
+    """Return lines with the half-widths of each code and group beside each other."""
+    heads = {"coded": "sample", "random": "random", "machine": "machine", "all": "all"}
+    names = shown["code"] if by == ALL else shown["code"] + ", " + shown["group"]
+    wide = max(len(name) for name in names)
+    lines = ["", "How closely each rate will be known: half of its 95% interval, in percentage points", ""]
+    lines.append(" " * wide + "".join(f"{head:>9}" for head in heads.values()))
+    for name, row in zip(names, shown.to_dict("records"), strict=True):
+        lines.append(f"{name:<{wide}}" + "".join(f"{_points(row[f'half_width_{one}']):>9}" for one in heads))
+    return [*lines, ""]
+
+
+def _points(half: float) -> str:
+    if isnan(half):
+        return "-"
+    return f"{100 * half:.0f}" if half >= 0.0995 else f"{100 * half:.1f}"
