@@ -65,6 +65,7 @@ STAND_INS = {
     **dict.fromkeys(TRANSCRIPTS, "sample_transcripts/"),
     **dict.fromkeys(("codes.csv", "gold.csv", "gold.xlsx", "corrections.csv"), "notebooks/codes/therapist_codes.csv"),
     "scores.csv": "sample_course/outcomes.csv",
+    "settled.csv": "notebooks/codes/therapist_codes.csv",
     "FILE": "sample_transcripts/nair_yuki.txt",
     "8": "2",  # processes
 }
@@ -74,10 +75,11 @@ def as_typed(words: tuple[str, ...], out: Path) -> list[str]:
     """Return a command with files that are there, an output of its own, and the fast tagger."""
     typed = [STAND_INS.get(word, word) for word in words]
     if words[0] == "outcomes" or "outcomes/" in words:
-        typed = ["course/" if word == "results/" else word for word in typed]
+        stand_ins = {"results/": "course/", "notebooks/codes/therapist_codes.csv": "course_codes.csv"}
+        typed = [stand_ins.get(word, word) for word in typed]
     if "our_clinic.toml" in words:
         typed = ["clinic_codes.csv" if word.endswith("therapist_codes.csv") else word for word in typed]
-    if words[0] in {"inspect", "codebook", "report"}:
+    if words[0] in {"inspect", "codebook", "report", "code"}:
         return typed
     if "--out" in typed:
         typed[typed.index("--out") + 1] = str(out)
@@ -106,6 +108,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         made / "clinic_codes.csv", index=False
     )
     pd.DataFrame({"label": ["question"], "code": ["mi_question"]}).to_csv(made / "our_labels.csv", index=False)
+    people = codes.groupby(["session_id", "turn"]).filter(lambda rows: len(rows) == 2)  # those that two people coded
+    for coder, name in (("a", "Ann"), ("b", "Ben")):
+        people[people["coder"] == coder].assign(coder=name).to_csv(made / f"codes_{name}.csv", index=False)
     here, mask = Path.cwd(), os.umask(0o077)
     os.chdir(made)
     yield made
@@ -120,6 +125,12 @@ def printed(folder: Path) -> list[tuple[Example, int, str]]:
     for example in EXAMPLES:
         done = CliRunner().invoke(app, example.words)
         found.append((example, done.exit_code, done.output))
+    project = ("export", "results/", "--to", "qdpx", "--transcripts", "sample_transcripts/", "--gold", "codes_Ann.csv")
+    done = CliRunner().invoke(app, [*project, "--out", "as_project"])
+    assert done.exit_code == 0, done.output
+    shutil.copy("as_project/project.qdpx", "project.qdpx")
+    turns = pd.concat([pd.read_csv(path) for path in Path("course/sessions").glob("*/turns.csv")])
+    turns[turns["role"] == "therapist"][["session_id", "turn", "mi_reflection"]].to_csv("course_codes.csv", index=False)
     return found
 
 

@@ -54,4 +54,5 @@ def sample(
         found = draw(results, options=options)
         found.write(out, replace=replace, on_before=lambda sentence: say(sentence, err=True))
     say(*str(found).split("\n"))
-    say(f"{out}: sample.csv and design.json hold no words; turns.json HOLDS THE WORDS of the turns to code.")
+    say(f"{out}/turns.json holds the words of the turns to code; sample.csv and design.json hold none.")
+    say(f"Next: tanalyze code {out} --coder NAME makes a page for each person who codes.")
