@@ -20,23 +20,24 @@ def code(
     coder: Annotated[
         str,
         typer.Option(
-            help="Who codes: a name or initials of letters and digits. It stands in the names of the files.",
+            metavar="NAME",
+            help="Who codes: letters, digits, - and _. It names the files.",
             show_default=False,
         ),
     ],
     book: Annotated[
         str | None,
         typer.Option(
-            help="One codebook only: bolt, epitome, mi, misc, miti, process, or your own file. Default: all that the "
-            "sample was drawn for, one after the other.",
+            metavar="BOOK",
+            help="One codebook only, of the package or your own file. Default: all of the sample.",
             show_default=False,
         ),
     ] = None,
     training: Annotated[
         Path | None,
         typer.Option(
-            help="Agreed answers to train on first, such as settled.csv of an earlier sample: 30 turns, each with its "
-            "answer once it is coded.",
+            metavar="CSV",
+            help="30 turns with agreed answers first, such as settled.csv of an earlier sample.",
             show_default=False,
         ),
     ] = None,
