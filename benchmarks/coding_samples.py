@@ -13,6 +13,7 @@ gives every turn the probability of a machine that has not seen its recording.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ def main() -> None:
         rows = table.map(lambda one: f"{one:.4g}" if isinstance(one, float) else str(one))
         print(f"\n### {name}\n\n{markdown([[str(one) for one in table], *rows.to_numpy().tolist()])}", flush=True)
         if given.out:
-            table.to_csv(given.out / f"{name}.csv", index=False, float_format="%.4g")
+            names = {name: re.sub(r"\W+", "_", name.lower().replace("'s", "")) for name in map(str, table)}
+            table.rename(columns=names).to_csv(given.out / f"{name}.csv", index=False, float_format="%.4g")
 
 
 # The sample, and what is estimated from it
