@@ -93,6 +93,7 @@ def root(
     """Measure counseling sessions, of people and of language models, on this machine alone."""
 
 
+TRANSCRIPTS, RESULTS, PEOPLE = "Transcripts", "Results", "Codes by people"
 INPUT, MEASURED, TAGGER, OUTPUT, SCALE = "Input", "What is measured", "Tagger", "Output", "Scale"
 """The groups that `--help` shows options in, the same for all commands."""
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from therapy_analytics.cli._app import app, say, sentences
+from therapy_analytics.cli._app import PEOPLE, app, say, sentences
 
 if TYPE_CHECKING:
     from therapy_analytics.agreement import GoldOptions
 
 
-@app.command()
+@app.command(rich_help_panel=PEOPLE)
 def code(
     sample: Annotated[Path, typer.Argument(help="Folder that tanalyze sample wrote.", show_default=False)],
     *,

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from therapy_analytics.cli._app import Replace, app, say, sentences
+from therapy_analytics.cli._app import PEOPLE, Replace, app, say, sentences
 
 
-@app.command()
+@app.command(rich_help_panel=PEOPLE)
 def sample(
     results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
     *,

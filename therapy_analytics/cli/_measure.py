@@ -16,6 +16,7 @@ from therapy_analytics.cli._app import (
     SCALE,
     SOME_FILES_FAILED,
     TAGGER,
+    TRANSCRIPTS,
     Client,
     Columns,
     Keep,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from therapy_analytics.results import Form
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSCRIPTS)
 def run(
     paths: Paths,
     *,

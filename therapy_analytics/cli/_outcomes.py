@@ -7,11 +7,23 @@ from typing import Annotated
 
 import typer
 
-from therapy_analytics.cli._app import INPUT, MEASURED, OUTPUT, AllowMixed, Replace, Results, app, pairs, say, sentences
+from therapy_analytics.cli._app import (
+    INPUT,
+    MEASURED,
+    OUTPUT,
+    RESULTS,
+    AllowMixed,
+    Replace,
+    Results,
+    app,
+    pairs,
+    say,
+    sentences,
+)
 from therapy_analytics.cli._tables import show_outcomes
 
 
-@app.command()
+@app.command(rich_help_panel=RESULTS)
 def outcomes(
     results: Results,
     *,

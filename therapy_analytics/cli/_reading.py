@@ -10,6 +10,7 @@ import typer
 from therapy_analytics.cli._app import (
     OUTPUT,
     SOME_FILES_FAILED,
+    TRANSCRIPTS,
     Client,
     Columns,
     Keep,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from therapy_analytics.writers import Conversion
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSCRIPTS)
 def inspect(
     paths: Paths,
     *,
@@ -58,7 +59,7 @@ def inspect(
     raise typer.Exit(SOME_FILES_FAILED if failed else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSCRIPTS)
 def convert(
     paths: Paths,
     *,
@@ -94,7 +95,7 @@ def convert(
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSCRIPTS)
 def speakers(
     paths: Paths,
     *,
@@ -132,7 +133,7 @@ def speakers(
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSCRIPTS)
 def redact(
     paths: Paths,
     *,

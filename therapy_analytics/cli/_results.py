@@ -1,4 +1,4 @@
-"""Commands on results and on codes of people: compare, agree, train, report, export, codebook."""
+"""Commands on results: compare, report, export, codebook."""
 
 from __future__ import annotations
 
@@ -11,30 +11,18 @@ from therapy_analytics.cli._app import (
     INPUT,
     MEASURED,
     OUTPUT,
-    SOME_FILES_FAILED,
+    RESULTS,
     AllowMixed,
-    Client,
-    Columns,
-    Keep,
-    Metadata,
-    Pattern,
     Replace,
     Results,
-    SplitBy,
-    Therapist,
     app,
-    pairs,
-    read_options,
     say,
     sentences,
 )
-from therapy_analytics.cli._coders import agree_with_each_other
 from therapy_analytics.cli._tables import show_comparison
 
-LEARNT = "What is learnt"
 
-
-@app.command()
+@app.command(rich_help_panel=RESULTS)
 def compare(
     results: Results,
     *,
@@ -125,230 +113,7 @@ def compare(
     show_comparison(found.words, out, plots=plots)
 
 
-@app.command()
-def agree(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESULTS",
-            help="A folder that tanalyze run wrote; or a file of one person's codes.",
-            show_default=False,
-        ),
-    ],
-    gold: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="CODES",
-            help="Codes that people gave, CSV or xlsx. Without it, those in the transcripts.",
-            show_default=False,
-        ),
-    ] = None,
-    *,
-    page: Annotated[
-        bool,
-        typer.Option("--page", help="Of two people's codes: also write adjudicate.html.", rich_help_panel=OUTPUT),
-    ] = False,
-    sample: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Of two people's codes: the sample, for the page's words.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            "--map",
-            metavar="CSV",
-            help="What the coders' labels mean: columns label and code.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
-    book: Annotated[
-        str,
-        typer.Option(
-            metavar="BOOK",
-            help="Whose labels they are: mi, bolt, misc, miti, process or epitome.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = "",
-    columns: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME=COLUMN,...",
-            help="Which column holds what, if not recognized: session_id=Case,turn=Nr.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = "",
-    blank: Annotated[
-        str,
-        typer.Option(
-            metavar="none|missing",
-            help="What an empty cell means: none of the codes, or not coded.",
-            rich_help_panel=INPUT,
-        ),
-    ] = "none",
-    transcripts: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Match rows by their words in these transcripts.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="SHARE",
-            help="Margin of the alternative-annotator test: 0.2 beside experts, 0.1 beside crowd workers.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = 0.15,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.", rich_help_panel=OUTPUT)
-    ] = Path("agreement"),
-    replace: Replace = False,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw figures.", rich_help_panel=OUTPUT)] = True,
-) -> None:
-    """Say how far the machine's codes agree with people's, and people's with each other's."""
-    from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
-    from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
-
-    with sentences():
-        options = GoldOptions(
-            columns=pairs(columns, NAMES, "--columns"),
-            labels=labels, book=book, blank=blank, transcripts=transcripts,
-        )  # fmt: skip
-    if results.is_file() or (results.suffix and not results.exists()):  # a file of codes, or one that is not there
-        agree_with_each_other(results, gold, page=page, sample=sample, out=out, replace=replace, options=options)
-        return
-    if page or sample is not None:
-        raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
-    with sentences():
-        found = agreement_of(results, gold, options=options, epsilon=epsilon)
-        found.write(out, figures=plots, replace=replace, on_before=_say)
-    say(*(line for told in found.summary for line in told.split("\n")))
-    say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv, alt_test.csv")
-
-
-@app.command()
-def train(
-    codes: Annotated[
-        Path, typer.Argument(metavar="CODES", help="Codes that people gave, CSV or xlsx.", show_default=False)
-    ],
-    transcripts: Annotated[
-        Path, typer.Argument(metavar="TRANSCRIPTS", help="The transcripts that they coded.", show_default=False)
-    ],
-    *,
-    recalibrate: Annotated[
-        bool,
-        typer.Option(
-            "--recalibrate",
-            help="Shift the package's tagger to these codes, where that pays; from 100 turns.",
-            rich_help_panel=LEARNT,
-        ),
-    ] = False,
-    code_columns: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME=COLUMN,...",
-            help="Which column of the codes holds what: session_id=Case,code=Label.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = "",
-    blank: Annotated[
-        str,
-        typer.Option(
-            metavar="none|missing",
-            help="What an empty cell means: none of the codes, or not coded.",
-            rich_help_panel=INPUT,
-        ),
-    ] = "none",
-    columns: Columns = "",
-    therapist: Therapist = None,
-    client: Client = None,
-    metadata: Metadata = None,
-    pattern: Pattern = None,
-    keep: Keep = None,
-    split_by: SplitBy = None,
-    codebook: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BOOK",
-            help="What the labels are: your own file (TOML) or a built-in book.",
-            show_default=False,
-            rich_help_panel=LEARNT,
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CODE",
-            help="Learn this code alone, such as mi_question. Repeatable.",
-            show_default=False,
-            rich_help_panel=LEARNT,
-        ),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Test on unseen people, not only unseen sessions: counselor, client, ...",
-            show_default=False,
-            rich_help_panel=LEARNT,
-        ),
-    ] = None,
-    cold: Annotated[
-        bool, typer.Option("--cold", help="Do not build on what the package's tagger knows.", rich_help_panel=LEARNT)
-    ] = False,
-    beside: Annotated[
-        str,
-        typer.Option(
-            metavar="TAGGER",
-            help="Which tagger of the package is scored beside it: accurate or fast.",
-            rich_help_panel=LEARNT,
-        ),
-    ] = "accurate",
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Random seed of the folds.", rich_help_panel=LEARNT)
-    ] = 0,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the model goes.", rich_help_panel=OUTPUT)] = Path(
-        "my_model"
-    ),
-    replace: Replace = False,
-) -> None:
-    """Learn codes from turns that people coded, and say how good the model is."""
-    from therapy_analytics.agreement import NAMES  # noqa: PLC0415
-    from therapy_analytics.training import Recalibration, Training, TrainOptions  # noqa: PLC0415
-    from therapy_analytics.training import recalibrate as shift  # noqa: PLC0415
-    from therapy_analytics.training import train as learn  # noqa: PLC0415
-
-    columns_of_codes = pairs(code_columns, NAMES, "--code-columns")
-    with sentences():
-        options = TrainOptions(
-            codebook=codebook, columns=columns_of_codes, blank=blank, only=tuple(only or ()), group=group,
-            warm_start=not cold, beside=beside, seed=seed,
-        )  # fmt: skip
-        reading = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
-        found: Training | Recalibration
-        if recalibrate:
-            found = shift(codes, transcripts, out, options=options, reading=reading, replace=replace)
-        else:
-            found = learn(codes, transcripts, out, options=options, read_options=reading, replace=replace)
-    say(*(line for told in found.words for line in told.split("\n")))
-    raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
-
-
-@app.command()
+@app.command(rich_help_panel=RESULTS)
 def report(
     results: Annotated[
         Path, typer.Argument(metavar="RESULTS", help="A folder that tanalyze run wrote.", show_default=False)
@@ -374,7 +139,7 @@ def report(
     say(f"{page}: open it in a browser. It holds {held}.")
 
 
-@app.command()
+@app.command(rich_help_panel=RESULTS)
 def export(
     results: Annotated[
         Path,
@@ -431,7 +196,7 @@ def export(
         say(f"{out} holds the words of the sessions. Keep it as you keep the transcripts.")
 
 
-@app.command()
+@app.command(rich_help_panel=RESULTS)
 def codebook(
     books: Annotated[
         list[str] | None,
