@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers fill the cores, and threads that wait for each other slow all down
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -38,3 +40,12 @@ def corpora() -> Path:
     if not (shared / "data").is_dir():
         pytest.skip("the research corpora are not beside the checkout (../shared/data)")
     return shared / "data"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Give the one browser of all tests, as a process can have one only; each test opens contexts of its own in it."""
+    from report import _browser
+
+    with _browser.started() as running:
+        yield running

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from coding.samples import invented, sample_of
-from report import _browser
 
 import therapy_analytics as ta
 from therapy_analytics.run import Writing
@@ -52,10 +49,3 @@ def sample(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small(tmp_path: Path) -> Path:
     """Return a sample of 24 invented turns for two codebooks."""
     return sample_of(invented(), tmp_path / "small", n=24, books=("mi", "process"))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Give the one browser of all tests; each opens contexts of its own in it."""
-    with _browser.started() as running:
-        yield running

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from report import _browser
 
 import therapy_analytics as ta
 from therapy_analytics.run import Writing
@@ -36,10 +33,3 @@ def results(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results_with_quotes(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of results with what was said, and with the reasons for the codes."""
     return a_run(samples, tmp_path_factory.mktemp("report_quotes") / "results", quotes=True)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Give the one browser of all tests; each opens contexts of its own in it."""
-    with _browser.started() as running:
-        yield running

@@ -68,7 +68,17 @@ def coded_rows(source: Source) -> list[tuple[RawSession, list[list[CodesOfTurn]]
     own = own_turns(root, {name: (begin, end) for name, (begin, end, _) in times.items()})
     if own is not None:
         return [own]
-    coded = [one for one in tiers if is_code_tier(one.name, one.type, (span.words for span in one.spans))]
+    # Without a person, a tier marks sections of the recording: the samples that corpora of families draw, for example
+    of_somebody = {
+        one.get("TIER_ID", "")
+        for one in root.iterfind("TIER")
+        if any(map(one.get, ("PARTICIPANT", "ANNOTATOR", "PARENT_REF")))
+    }
+    coded = [
+        one
+        for one in tiers
+        if one.name in of_somebody and is_code_tier(one.name, one.type, (span.words for span in one.spans))
+    ]
     coded = coded if timed and len(coded) < len(tiers) else []
     raw = session_of(source, [one for one in tiers if one not in coded], timed=timed)
     coders = {one.get("TIER_ID", ""): one.get("ANNOTATOR", "").strip() for one in root.iterfind("TIER")}
