@@ -786,9 +786,9 @@ def project(dialogue: Dialogue) -> bytes:
     when = 'creationDateTime="2025-03-04T09:00:00Z"'
     whole = (
         '<?xml version="1.0" encoding="utf-8"?>\n<Project name="case" origin="A program" '
-        f'creatingUserGUID="{user}" {when} xmlns="urn:QDA-XML:project:1.0"><Users><User guid="{user}" name="Ines"/></Users><Sources><TextSource '
-        f'guid="{source}" name="case" plainTextPath="internal://{path}.txt" creatingUser="{user}" {when}/></Sources>'
-        "</Project>"
+        f'creatingUserGUID="{user}" {when} xmlns="urn:QDA-XML:project:1.0">'
+        f'<Users><User guid="{user}" name="Ines"/></Users><Sources><TextSource guid="{source}" name="case" '
+        f'plainTextPath="internal://{path}.txt" creatingUser="{user}" {when}/></Sources></Project>'
     )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
