@@ -19,6 +19,7 @@ from scipy import stats
 
 from therapy_analytics.clusters import Bools, Floats, cluster_sums
 from therapy_analytics.compare._corrected import effective_n
+from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.errors import BadOptionError
 
 Names = NDArray[np.generic]
@@ -359,10 +360,12 @@ def _note(found: Powered, events: float, spread: int, cluster: str | None) -> st
     if not found.n_clusters:
         return "no turn of the group is coded by hand"
     if found.n_clusters < FEWEST_CLUSTERS:
-        return f"{found.n_clusters} hand-coded by {unit}, {FEWEST_CLUSTERS} are needed for an interval"
+        coded = f"{found.n_clusters} {unit_name(unit, found.n_clusters)}"
+        return f"people coded turns of {coded}, {FEWEST_CLUSTERS} are needed for an interval"
     if events < FEWEST_EVENTS:
         few = f"{events:g} hand-coded turns with the code or without it"
         return f"{few}, {FEWEST_EVENTS} are needed: people's codes alone"
     if spread < FEW_CLUSTERS:
-        return f"people gave the code in {spread} only (by {unit}): the interval may be somewhat too short"
+        given = f"{spread} {unit_name(unit, spread)}"
+        return f"people gave the code to turns of {given} only: the interval may be somewhat too short"
     return "" if found.weight else "people's codes alone: the machine's say nothing more"
