@@ -92,7 +92,7 @@ def test_the_installed_command_opens_no_connection_and_leaves_nothing_behind(wor
     """It calls what the next test calls with every command; and its help lists these."""
     done = traced(tanalyze(), "--help", work=work)
     assert (done.status, done.sockets, done.left) == (0, [], [])
-    known = set(re.findall(r"^. (\w+) {2,}\S", done.output.partition("Commands")[2], flags=re.MULTILINE))
+    known = set(re.findall(r"^. (\w+) {2,}\S", done.output.partition("─ Transcripts ─")[2], flags=re.MULTILINE))
     assert known == {words[0] for words in COMMANDS.values() if words[0] != "--help"}
 
 
