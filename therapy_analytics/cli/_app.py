@@ -225,6 +225,16 @@ def say(*lines: str, err: bool = False) -> None:
         typer.echo(printable(line), err=err)
 
 
+def remark(sentence: str) -> None:
+    """Print a message that is no result, such as what is replaced."""
+    say(sentence, err=True)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return names that stand with commas between them."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 class Ended(SystemExit):
     """The end of a command that has printed why."""
 

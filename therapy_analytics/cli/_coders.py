@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from therapy_analytics.cli._app import PEOPLE, app, say, sentences
+from therapy_analytics.cli._app import PEOPLE, app, remark, say, sentences
 
 if TYPE_CHECKING:
     from therapy_analytics.agreement import GoldOptions
@@ -74,8 +74,7 @@ def agree_with_each_other(
         raise typer.BadParameter("Give the codes of a second person, too.", param_hint="CODES")
     with sentences():
         found, settling = between_coders(first, second, sample=sample, options=options)
-        on_before = lambda sentence: say(sentence, err=True)  # noqa: E731
-        found.write(out, page=settling if page else None, replace=replace, on_before=on_before)
+        found.write(out, page=settling if page else None, replace=replace, on_before=remark)
     say(*(line for told in found.summary for line in told.split("\n")))
     say(f"{out}: agreement.md (to cite), coders.csv, disagreements.csv")
     if page:

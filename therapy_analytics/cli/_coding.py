@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from therapy_analytics.cli._app import PEOPLE, Replace, app, say, sentences
+from therapy_analytics.cli._app import PEOPLE, Replace, app, names_in, remark, say, sentences
 
 
 @app.command(rich_help_panel=PEOPLE)
@@ -48,11 +48,12 @@ def sample(
     from therapy_analytics.sampling import SampleOptions  # noqa: PLC0415
     from therapy_analytics.sampling import sample as draw  # noqa: PLC0415
 
-    asked = tuple(part.strip() for part in codes.split(",") if part.strip())
-    options = SampleOptions(codes=asked, turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts)
+    options = SampleOptions(
+        codes=names_in(codes), turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts
+    )
     with sentences():
         found = draw(results, options=options)
-        found.write(out, replace=replace, on_before=lambda sentence: say(sentence, err=True))
+        found.write(out, replace=replace, on_before=remark)
     say(*str(found).split("\n"))
     say(f"{out}/turns.json holds the words of the turns to code; sample.csv and design.json hold none.")
     say(f"Next: tanalyze code {out} --coder NAME makes a page for each person who codes.")

@@ -16,8 +16,9 @@ from therapy_analytics.cli._app import (
     Replace,
     Results,
     app,
+    names_in,
     pairs,
-    say,
+    remark,
     sentences,
 )
 from therapy_analytics.cli._tables import show_outcomes
@@ -129,14 +130,10 @@ def outcomes(
 
     with sentences():
         options = OutcomeOptions(
-            columns=pairs(columns, NAMES, "--columns"), better=_names(better), worse=_names(worse), scales=scales,
-            measures=tuple(measures or ()), show=_names(show), by=by, gold=gold, imputations=imputations, seed=seed,
+            columns=pairs(columns, NAMES, "--columns"), better=names_in(better), worse=names_in(worse), scales=scales,
+            measures=tuple(measures or ()), show=names_in(show), by=by, gold=gold, imputations=imputations, seed=seed,
             allow_mixed=allow_mixed,
         )  # fmt: skip
         found = outcomes_of(results, outcomes, options=options)
-        found.write(out, plots=plots, replace=replace, on_before=lambda sentence: say(sentence, err=True))
+        found.write(out, plots=plots, replace=replace, on_before=remark)
     show_outcomes(found.words, out, plots=plots and len(found.lines) > 0)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())

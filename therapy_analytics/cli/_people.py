@@ -24,12 +24,21 @@ from therapy_analytics.cli._app import (
     app,
     pairs,
     read_options,
+    remark,
     say,
     sentences,
 )
 from therapy_analytics.cli._coders import agree_with_each_other
 
 LEARNT = "What is learnt"
+Blank = Annotated[
+    str,
+    typer.Option(
+        metavar="none|missing",
+        help="What an empty cell means: none of the codes, or not coded.",
+        rich_help_panel=INPUT,
+    ),
+]
 
 
 @app.command(rich_help_panel=PEOPLE)
@@ -92,14 +101,7 @@ def agree(
             rich_help_panel=INPUT,
         ),
     ] = "",
-    blank: Annotated[
-        str,
-        typer.Option(
-            metavar="none|missing",
-            help="What an empty cell means: none of the codes, or not coded.",
-            rich_help_panel=INPUT,
-        ),
-    ] = "none",
+    blank: Blank = "none",
     transcripts: Annotated[
         Path | None,
         typer.Option(
@@ -141,7 +143,7 @@ def agree(
         raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
     with sentences():
         found = agreement_of(results, gold, options=options, epsilon=epsilon)
-        found.write(out, figures=plots, replace=replace, on_before=_say)
+        found.write(out, figures=plots, replace=replace, on_before=remark)
     say(*(line for told in found.summary for line in told.split("\n")))
     say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv, alt_test.csv")
 
@@ -172,14 +174,7 @@ def train(
             rich_help_panel=INPUT,
         ),
     ] = "",
-    blank: Annotated[
-        str,
-        typer.Option(
-            metavar="none|missing",
-            help="What an empty cell means: none of the codes, or not coded.",
-            rich_help_panel=INPUT,
-        ),
-    ] = "none",
+    blank: Blank = "none",
     columns: Columns = "",
     therapist: Therapist = None,
     client: Client = None,
@@ -253,8 +248,3 @@ def train(
             found = learn(codes, transcripts, out, options=options, read_options=reading, replace=replace)
     say(*(line for told in found.words for line in told.split("\n")))
     raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
-
-
-def _say(sentence: str) -> None:
-    """Print a message that is no result."""
-    say(sentence, err=True)

@@ -16,6 +16,7 @@ from therapy_analytics.cli._app import (
     Replace,
     Results,
     app,
+    remark,
     say,
     sentences,
 )
@@ -109,7 +110,7 @@ def compare(
     )
     with sentences():
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
-        found.write(out, plots=plots, replace=replace, on_before=_say)
+        found.write(out, plots=plots, replace=replace, on_before=remark)
     show_comparison(found.words, out, plots=plots)
 
 
@@ -189,7 +190,7 @@ def export(
     with sentences():
         files = export_tables(
             results, out, to=to, wide=wide, imputations=imputations, transcripts=transcripts, gold=tuple(gold or ()),
-            replace=replace, on_before=_say,
+            replace=replace, on_before=remark,
         )  # fmt: skip
     say(*map(str, files))
     if to in WITH_WORDS:
@@ -218,8 +219,3 @@ def codebook(
         named = [codebook_named(book) for book in books or ()]
         table = codes_table(named) if named else analyze([], measures=EXTRAS).codebook
     say(*csv_of_frame(table).removesuffix("\n").split("\n"))
-
-
-def _say(sentence: str) -> None:
-    """Print a message that is no result."""
-    say(sentence, err=True)

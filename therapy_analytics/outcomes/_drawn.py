@@ -112,17 +112,17 @@ def drawn_slopes(
     Design-based supervised learning. NeurIPS. Fuller, W. A. (1987). Measurement error models. Wiley. Fieller, E. C.
     (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B, 16(2), 175-185.
     """
-    rows = []
+    rows, kept = [], joined.drop_duplicates("session_id")
+    by_session = kept.set_index(kept["session_id"].astype(str))
     for scale in scales:
-        score = joined.drop_duplicates("session_id").set_index(joined["session_id"].astype(str))[scale]
+        score = by_session[scale]
         for name in (one for one in measures if one in by_measure):
             turns = by_measure[name]
             known = turns[turns["session_id"].map(score.notna()).fillna(False).astype(bool)]
             n_gold = int(known.loc[known["people"].notna(), "session_id"].nunique())
             names = pd.unique(known["session_id"])
             y = score.reindex(names).to_numpy(dtype=np.float64)
-            machine = joined.drop_duplicates("session_id").set_index(joined["session_id"].astype(str))[name]
-            beside = machine.reindex(names).to_numpy(dtype=np.float64)
+            beside = by_session[name].reindex(names).to_numpy(dtype=np.float64)
             for way, row in _both_ways(known, y, beside, n_gold).items():
                 about = {"scale": scale, "measure": name, "direction": way, "n_sessions": len(names), "n_gold": n_gold}
                 rows.append(about | row)

@@ -14,7 +14,7 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.report import _overview as over
 from therapy_analytics.report import _words as words
 from therapy_analytics.report._between import of_groups
-from therapy_analytics.report._codebook import ShownTurns, chosen, lanes_json, shown_turns, strip_of, with_roles
+from therapy_analytics.report._codebook import Shown, ShownTurns, chosen, lanes_json, shown_turns, strip_of, with_roles
 from therapy_analytics.report._files import read_rows
 from therapy_analytics.report._findings import HIGH, best, of_sessions, tested, unseen
 from therapy_analytics.report._look_first import look_first
@@ -41,11 +41,17 @@ def report_data(folder: Path, *, quotes: bool = False, most_sessions: int) -> tu
     if quotes and sessions and not any("text" in one for one in sessions):
         problem = "these results do not hold what was said"
         raise BadOptionError("--quotes", problem, "Run tanalyze run with --quotes first, or leave --quotes out")
-    found, why = changes(read, chosen(read))
+    shown = chosen(read)
+    found, why = changes(read, shown)
     texts = changed_texts(found, why, read.sessions)
     sessions = [{**one, "changed": text} for one, text in zip(sessions, texts, strict=False)]
-    sheet = sheet_json(read, chosen(read), sessions, found)
-    whole = {**_overview(read, sessions, turns), "sheet": sheet, "problems": _problems(folder), "quotes": quotes}
+    sheet = sheet_json(read, shown, sessions, found)
+    whole = {
+        **_overview(read, shown, sessions, turns),
+        "sheet": sheet,
+        "problems": _problems(folder),
+        "quotes": quotes,
+    }
     return whole, sessions
 
 
@@ -58,8 +64,8 @@ def _place(folder: Path, name: str) -> Path:
     return folder / "sessions" / name
 
 
-def _overview(read: Results, sessions: Sequence[Json], turns: ShownTurns) -> Json:
-    shown, about, profiles = chosen(read), over.about_columns(read), over.profiles_of(read)
+def _overview(read: Results, shown: Sequence[Shown], sessions: Sequence[Json], turns: ShownTurns) -> Json:
+    about, profiles = over.about_columns(read), over.profiles_of(read)
     codes = with_roles(turns.codes, sessions)
     return {
         "who": over.who(read),

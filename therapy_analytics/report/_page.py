@@ -27,7 +27,7 @@ SCRIPTS = (
     "sheet.js",
     "main.js",
 )
-_MARK = re.compile(r"\{\{(title|made_from|csp|style|data|script)\}\}")
+_MARK = re.compile(r"\{\{(\w+)\}\}")
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -44,24 +44,32 @@ def assemble(
         As the browser's scripts expect them.
     transcripts : str, optional
         A hash of the transcripts, by which a page about the same ones is known.
+    """
+    put = {"title": html.escape(title), "made_from": made_from(transcripts), "data": data_blocks(overview, sessions)}
+    return put_together(PAGE / "page.html", [PAGE / one for one in STYLES], [PAGE / one for one in SCRIPTS], put)
+
+
+def put_together(template: Path, styles: Sequence[Path], scripts: Sequence[Path], put: Mapping[str, str]) -> bytes:
+    """Return a template with its marks (``{{style}}``) replaced, and a policy that allows this style and script alone.
+
+    Parameters
+    ----------
+    template : Path
+        With marks for ``csp``, ``style``, ``script`` and whatever `put` names.
+    styles, scripts : sequence of Path
+        The files of the style and of the script, in order.
+    put : mapping of str to str
+        HTML for the other marks.
 
     Notes
     -----
     The marks of the template are replaced in one pass over the template alone: what is put in is never searched, so
     that ``{{script}}`` in a transcript stays what it is.
     """
-    style = "\n".join(_source(name) for name in STYLES)
-    script = f'"use strict";(()=>{{\n{"".join(_source(name) for name in SCRIPTS)}\n}})();'
-    put = {
-        "title": html.escape(title),
-        "made_from": made_from(transcripts),
-        "csp": html.escape(policy(style, script)),
-        "style": style,
-        "data": data_blocks(overview, sessions),
-        "script": script,
-    }
-    whole = _MARK.sub(lambda found: put[found[1]], (PAGE / "page.html").read_text(encoding="utf-8"))
-    return whole.encode("utf-8", "replace")
+    style = "\n".join(map(_source, styles))
+    script = f'"use strict";(()=>{{\n{"".join(map(_source, scripts))}\n}})();'
+    every = {**put, "csp": html.escape(policy(style, script)), "style": style, "script": script}
+    return _MARK.sub(lambda found: every[found[1]], _source(template)).encode("utf-8", "replace")
 
 
 def made_from(transcripts: str) -> str:
@@ -69,10 +77,9 @@ def made_from(transcripts: str) -> str:
     return f'<meta name="therapy-analytics-transcripts" content="{html.escape(transcripts)}">'
 
 
-def _source(name: str) -> str:
-    """Return a file of the page; browsers take every line break for one sign, and so must the hash."""
-    path = PAGE / name
-    return path.read_text(encoding="utf-8").replace("\r\n", "\n") if path.is_file() else ""
+def _source(path: Path) -> str:
+    """Return a file of a page; browsers take every line break for one sign, and so must the hash of the policy."""
+    return path.read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def policy(style: str, script: str) -> str:

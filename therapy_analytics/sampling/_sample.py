@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import write_csv
+from therapy_analytics.results._files import hash_of_file
 from therapy_analytics.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
 from therapy_analytics.sampling._expected import half_width
 
@@ -149,12 +149,13 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     chosen = drawn(turns, plan.inclusion, np.random.default_rng(options.seed))
     spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen])
     expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
+    recipe = Path(results) / "run.json"
     books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
     about = {
         "format": FORMAT, "version": VERSION, "books": books, "codes": list(codes), "n_turns": options.turns,
         "n_population": {str(role): int(n) for role, n in turns["role"].value_counts().sort_index().items()},
         "by": options.by, "clusters": data.clustered_by, "seed": options.seed, "floor": FLOOR,
-        "results": _hash(Path(results) / "run.json"), "expected": [_plain(row) for row in expected],
+        "results": hash_of_file(recipe) if recipe.is_file() else "", "expected": [_plain(row) for row in expected],
     }  # fmt: skip
     return Sample(
         turns=_rows(turns, plan, chosen),
@@ -273,10 +274,6 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: (round(one, 4) if isfinite(one) else None) if isinstance(one, float) else one for name, one in row.items()
     }
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str, Any]], data: Grouped) -> str:

@@ -24,7 +24,6 @@ from therapy_analytics.agreement._gold import (
 )
 from therapy_analytics.agreement._labels import LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine
-from therapy_analytics.agreement._match import match
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, codebook_named
 from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.errors import BadOptionError
@@ -161,24 +160,21 @@ def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], o
         together=together,
         n_coders=int(gold.values["coder"].nunique()),
         notes=tuple(notes),
-        inclusion=_inclusion(rows, machine)[np.isin(owner, coded)],
+        inclusion=_inclusion(gold.values, len(machine.turns))[np.isin(owner, coded)],
     )
 
 
 def _listed(rows: pd.DataFrame) -> pd.DataFrame:
     """Leave out of a table with a row a turn and code what stands beside the codes, as in settled.csv."""
     is_long = {"code", "value"} <= set(rows.columns)
-    return rows[[name for name in rows if name in (*NAMES, INCLUSION)]] if is_long else rows
+    return rows[[name for name in rows if name in NAMES]] if is_long else rows
 
 
-def _inclusion(rows: pd.DataFrame, machine: Machine) -> Floats:
-    """Return the probability with which each turn (n_turns,) was drawn: of its rows, the last that says one."""
-    found = np.ones(len(machine.turns))
-    if INCLUSION in rows:
-        given = pd.to_numeric(rows[INCLUSION], errors="coerce").to_numpy(dtype=np.float64)
-        place = match(rows, machine.turns).place
-        known = (place >= 0) & (given > 0) & (given <= 1)
-        found[place[known]] = given[known]
+def _inclusion(values: pd.DataFrame, n_turns: int) -> Floats:
+    """Return the probability with which each turn (n_turns,) was drawn; 1 where the codes do not say it."""
+    found = np.ones(n_turns)
+    if INCLUSION in values:
+        found[values["place"].to_numpy(dtype=np.int64)] = values[INCLUSION]
     return found
 
 
@@ -271,7 +267,7 @@ def _facts(rows: pd.DataFrame) -> list[str]:
 
 def _binary(rows: pd.DataFrame) -> Iterator[tuple[str, bool]]:
     """Yield columns of 0 and 1, and whether they change within a session."""
-    for name in (str(name) for name in rows.columns if name not in (*NAMES, "inclusion")):
+    for name in (str(name) for name in rows.columns if name not in NAMES):
         cells = rows[name].astype(str).str.strip().str.casefold()
         found = set(cells.unique())
         if found <= YES | NO | NONE and found & YES:

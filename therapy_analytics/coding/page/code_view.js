@@ -1,6 +1,6 @@
 // What a coder sees: the turns before, the turn, the codes with their keys, and the bar at the foot.
 
-const view = { parts: {}, defined: null, noting: false, message: "" };
+const view = { parts: {}, defined: null, message: "" };
 
 function viewStart() {
   const parts = view.parts;
@@ -13,7 +13,7 @@ function viewStart() {
   ], (on) => { coding.letters = on; });
   viewTop();
   viewTurnParts();
-  addEventListener("keydown", viewKey);
+  keysAct(viewAction);
   focusReturns(() => (view.parts.grid.hidden ? view.parts.end : view.parts.turn));
   fromOtherTabs(codingKey(), (kept) => { codingTake(kept); viewShow(); });
   viewShow();
@@ -87,28 +87,14 @@ function viewNextUnsure() {
 
 function viewTurnParts() {
   const parts = view.parts;
-  parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
-  staysAtEnd(parts.context);
-  parts.who = el("h2", { id: "who" });
-  parts.words = el("p", { class: "words", id: "words" });
-  parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
+  turnParts(parts);
   parts.reveal = el("section", { class: "reveal", role: "region", tabindex: 0, "aria-label": "The agreed answer", hidden: true });
   parts.codes = el("section", { class: "codes", "aria-label": "Codes" });
-  parts.defined = el("section", { class: "defined", role: "region", "aria-label": "What the code means", tabindex: 0 });
   parts.unsure = el("button", { type: "button", "aria-pressed": "false", "aria-keyshortcuts": "u", onclick: viewUnsure }, "Unsure ", keycap("u"));
-  parts.noteButton = el("button", { type: "button", "aria-keyshortcuts": "n", "aria-expanded": "false", onclick: () => viewNote(!view.noting) }, "Note ", keycap("n"));
-  parts.note = el("input", { id: "note", type: "text", maxlength: 500, autocomplete: "off", oninput: () => codingChange({ note: parts.note.value }) });
-  parts.note.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== "Escape") return;
-    event.preventDefault();
-    viewNote(false);
-  });
-  parts.noteBox = el("div", { class: "note", hidden: true }, el("label", { for: "note" }, "Your note (own words, no names)"), parts.note);
-  const back = el("button", { type: "button", "aria-keyshortcuts": "ArrowLeft", onclick: () => viewMove(-1) }, keycap("←"), " Back");
-  const forward = el("button", { type: "button", "aria-keyshortcuts": "ArrowRight", onclick: () => viewMove(1) }, "Forward ", keycap("→"));
+  noteParts(parts, "Your note (own words, no names)", (note) => codingChange({ note }), viewNote);
   parts.done = el("button", { type: "button", class: "main done", "aria-keyshortcuts": "Enter", onclick: viewDone });
   parts.state = el("span", { class: "state", role: "status" });
-  parts.bar = el("div", { class: "work-bar", role: "group", "aria-label": "This turn" }, parts.noteBox, back, forward, parts.unsure, parts.noteButton, parts.state, parts.done);
+  parts.bar = el("div", { class: "work-bar", role: "group", "aria-label": "This turn" }, parts.noteBox, moveButtons(viewMove), parts.unsure, parts.noteButton, parts.state, parts.done);
   parts.left = el("div", { class: "work-left" }, parts.context, parts.turn, parts.reveal);
   parts.right = el("div", { class: "work-right" }, parts.codes, parts.defined);
   parts.end = el("section", { class: "end", tabindex: -1 });
@@ -146,14 +132,7 @@ function viewTurn(round, turn, moved) {
   }
   viewAnswer(round, turn);
   viewDefined(round, turn);
-  if (moved) viewFocus();
-}
-
-/** Who comes by keyboard or screen reader goes on to the new turn, and on a small screen it comes into sight. */
-function viewFocus() {
-  const { turn } = view.parts;
-  turn.focus({ preventScroll: true });
-  if (matchMedia("(max-width: 63.99rem)").matches) turn.scrollIntoView({ block: "start", behavior: "instant" });
+  if (moved) comesIntoSight(view.parts.turn);
 }
 
 function viewCodes(round, turn) {
@@ -170,7 +149,7 @@ function viewCodes(round, turn) {
 function viewCode(code) {
   const give = el("button", { type: "button", "data-code": code.column, "aria-pressed": "false", "aria-keyshortcuts": code.key || null, onclick: () => viewToggle(code) },
     keycap(code.key), el("span", { class: "name" }, code.name));
-  const about = el("button", { type: "button", class: "about", "aria-label": `What ${code.name} means`, onclick: () => viewDefine(code, true) }, el("span", { "aria-hidden": "true" }, "i"));
+  const about = aboutButton(code, () => viewDefine(code, true));
   return el("div", { class: "code" }, give, about);
 }
 
@@ -212,10 +191,7 @@ function viewDefined(round, turn) {
   const code = view.defined && codesOf(round, turn).includes(view.defined) ? view.defined : null;
   const hint = [el("h3", {}, round.book.name), el("p", {}, round.book.definition), el("p", { class: "quiet" }, "Shift and a code’s key, or the i beside it, show here what the code means, with examples.")];
   const key = code?.column ?? round.book.id;
-  if (view.parts.defined.dataset.of === key) return;
-  view.parts.defined.dataset.of = key;
-  view.parts.defined.replaceChildren(...(code ? definitionOf(code).flat() : hint));
-  view.parts.defined.scrollTop = 0;
+  definedShow(view.parts.defined, key, code ? definitionOf(code).flat() : hint);
 }
 
 /* ---- What a coder does ---- */
@@ -248,14 +224,7 @@ function viewUnsure() {
 }
 
 function viewNote(open) {
-  const parts = view.parts;
-  const closes = view.noting && !open;
-  view.noting = open;
-  parts.noteBox.hidden = !open;
-  parts.noteButton.setAttribute("aria-expanded", String(open));
-  if (open) parts.note.focus();
-  else if (closes) parts.turn.focus({ preventScroll: true });
-  if (closes) viewShow();
+  if (noteOpens(view.parts, open)) viewShow();
 }
 
 function viewMove(step) {
@@ -277,17 +246,8 @@ function viewDone() {
   } else viewMove(1);
 }
 
-function viewKey(event) {
+function viewAction(event, key, shift) {
   const round = codingRound();
-  if (keysRest(event)) return;
-  const { key, shift } = keyPressed(event);
-  const act = viewAction(round, event, key, shift);
-  if (!act) return;
-  event.preventDefault();
-  act();
-}
-
-function viewAction(round, event, key, shift) {
   const ended = coding.at >= round.turns.length;
   if (event.key === "ArrowLeft") return () => viewMove(-1);
   if (event.key === "ArrowRight" && !ended) return () => viewMove(1);

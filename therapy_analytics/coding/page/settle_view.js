@@ -1,6 +1,6 @@
 // What is seen while two coders' differences are settled: the turn, what each gave, what is decided.
 
-const view = { parts: {}, defined: null, noting: false, message: "" };
+const view = { parts: {}, defined: null, message: "" };
 
 function viewStart() {
   const parts = view.parts;
@@ -14,7 +14,7 @@ function viewStart() {
   parts.ask = viewAsk();
   viewTop();
   viewParts();
-  addEventListener("keydown", viewKey);
+  keysAct(viewAction);
   focusReturns(() => (view.parts.grid.hidden ? view.parts.end : view.parts.turn));
   fromOtherTabs(settlingKey(), (kept) => { settlingTake(kept); viewShow(); });
   viewShow();
@@ -87,28 +87,13 @@ function viewTopShow() {
 
 function viewParts() {
   const parts = view.parts;
-  parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
-  staysAtEnd(parts.context);
-  parts.who = el("h2", { id: "who" });
-  parts.words = el("p", { class: "words", id: "words" });
-  parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
+  turnParts(parts);
   parts.notes = el("section", { class: "reveal", role: "region", tabindex: 0, "aria-label": "What the coders noted" });
   parts.codes = el("section", { class: "codes settle", "aria-label": "Codes" });
-  parts.defined = el("section", { class: "defined", role: "region", "aria-label": "What the code means", tabindex: 0 });
-  parts.note = el("input", { id: "note", type: "text", maxlength: 500, autocomplete: "off", oninput: () => settlingChange(viewItem(), { note: parts.note.value }) });
-  parts.note.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== "Escape") return;
-    event.preventDefault();
-    viewNote(false);
-  });
-  parts.noteBox = el("div", { class: "note", hidden: true }, el("label", { for: "note" }, "Why (own words, no names)"), parts.note);
-  parts.noteButton = el("button", { type: "button", "aria-keyshortcuts": "n", "aria-expanded": "false", onclick: () => viewNote(!view.noting) }, "Note ", keycap("n"));
+  noteParts(parts, "Why (own words, no names)", (note) => settlingChange(viewItem(), { note }), viewNote);
   parts.state = el("span", { class: "state", role: "status" });
   parts.done = el("button", { type: "button", class: "main done", "aria-keyshortcuts": "Enter", onclick: viewDone }, "Settled ", keycap("Enter"));
-  parts.bar = el("div", { class: "work-bar", role: "group", "aria-label": "This difference" }, parts.noteBox,
-    el("button", { type: "button", "aria-keyshortcuts": "ArrowLeft", onclick: () => viewMove(-1) }, keycap("←"), " Back"),
-    el("button", { type: "button", "aria-keyshortcuts": "ArrowRight", onclick: () => viewMove(1) }, "Forward ", keycap("→")),
-    parts.noteButton, parts.state, parts.done);
+  parts.bar = el("div", { class: "work-bar", role: "group", "aria-label": "This difference" }, parts.noteBox, moveButtons(viewMove), parts.noteButton, parts.state, parts.done);
   parts.grid = el("div", { class: "work-grid" }, el("div", { class: "work-left" }, parts.context, parts.turn, parts.notes), el("div", { class: "work-right" }, parts.codes, parts.defined));
   parts.end = el("section", { class: "end", tabindex: -1 });
   parts.main.append(parts.grid, parts.end, parts.bar);
@@ -152,13 +137,7 @@ function viewTurn(item, moved) {
   parts.noteButton.setAttribute("aria-pressed", String(note !== ""));
   const open = openCodes(item).length;
   parts.state.textContent = view.asked && open ? `${counted(open, "code")} still open.` : "";
-  if (moved) viewFocus();
-}
-
-function viewFocus() {
-  const { turn } = view.parts;
-  turn.focus({ preventScroll: true });
-  if (matchMedia("(max-width: 63.99rem)").matches) turn.scrollIntoView({ block: "start", behavior: "instant" });
+  if (moved) comesIntoSight(view.parts.turn);
 }
 
 /** Who was unsure, and what each noted. */
@@ -205,16 +184,13 @@ function viewCode(item, code, value, letter) {
   const text = value === null ? "open" : value ? "yes" : "no";
   const button = el("button", { type: "button", "data-code": code.column, "data-value": text, "aria-keyshortcuts": letter || null, "aria-label": `${code.name}: ${text}. Decide by hand`, onclick: () => viewByHand(code) },
     keycap(letter), el("span", { class: "name" }, code.name), el("span", { class: "value" }, text));
-  const about = el("button", { type: "button", class: "about", "aria-label": `What ${code.name} means`, onclick: () => { view.defined = code; viewShow(); } }, el("span", { "aria-hidden": "true" }, "i"));
+  const about = aboutButton(code, () => { view.defined = code; viewShow(); });
   return el("div", { class: "settle-code" }, el("div", { class: "code" }, button, about), el("p", { class: "gave-both small" }, first, second));
 }
 
 function viewDefined(item) {
   const key = view.defined?.column ?? "";
-  if (view.parts.defined.dataset.of === key) return;
-  view.parts.defined.dataset.of = key;
-  view.parts.defined.replaceChildren(...definitionOf(item.codes.includes(view.defined) ? view.defined : null).flat());
-  view.parts.defined.scrollTop = 0;
+  definedShow(view.parts.defined, key, definitionOf(item.codes.includes(view.defined) ? view.defined : null).flat());
 }
 
 /* ---- What is done ---- */
@@ -235,16 +211,7 @@ function viewByHand(code) {
 }
 
 function viewNote(open) {
-  const parts = view.parts;
-  const closes = view.noting && !open;
-  view.noting = open;
-  parts.noteBox.hidden = !open;
-  parts.noteButton.setAttribute("aria-expanded", String(open));
-  if (open) parts.note.focus();
-  else if (closes) {
-    parts.turn.focus({ preventScroll: true });
-    viewShow();
-  }
+  if (noteOpens(view.parts, open)) viewShow();
 }
 
 function viewMove(step) {
@@ -268,15 +235,6 @@ function viewDone() {
   const { done, by } = decisionOf(item);
   settlingChange(item, { done: true, by: done ? by : settling.by });
   viewMove(1);
-}
-
-function viewKey(event) {
-  if (keysRest(event)) return;
-  const { key } = keyPressed(event);
-  const act = viewAction(event, key);
-  if (!act) return;
-  event.preventDefault();
-  act();
 }
 
 function viewAction(event, key) {

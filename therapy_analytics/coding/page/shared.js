@@ -24,6 +24,18 @@ function keysRest(event) {
   return event.target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select") ?? false;
 }
 
+/** Have keys do what `action(event, key, shift)` returns, a function, or nothing. */
+function keysAct(action) {
+  addEventListener("keydown", (event) => {
+    if (keysRest(event)) return;
+    const { key, shift } = keyPressed(event);
+    const act = action(event, key, shift);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
 /** Whether Enter belongs to what has the focus. */
 function entersItself(target) {
   return (target.closest?.("button, a, summary, label, select, input") ?? null) !== null;
@@ -51,6 +63,66 @@ function helpDialog(rows, letters) {
   dialog.addEventListener("close", () => document.activeElement?.blur());
   document.body.append(dialog);
   return dialog;
+}
+
+/* ---- The parts of both pages ---- */
+
+/** The turns before, the turn with its speaker, and what a code means. */
+function turnParts(parts) {
+  parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
+  staysAtEnd(parts.context);
+  parts.who = el("h2", { id: "who" });
+  parts.words = el("p", { class: "words", id: "words" });
+  parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
+  parts.defined = el("section", { class: "defined", role: "region", "aria-label": "What the code means", tabindex: 0 });
+}
+
+/** Who comes by keyboard or screen reader goes on to the new turn, and on a small screen it comes into sight. */
+function comesIntoSight(turn) {
+  turn.focus({ preventScroll: true });
+  if (matchMedia("(max-width: 63.99rem)").matches) turn.scrollIntoView({ block: "start", behavior: "instant" });
+}
+
+/** A note and its button: `changed(text)` is told each change; `toggle(open)` opens and closes it. */
+function noteParts(parts, label, changed, toggle) {
+  parts.note = el("input", { id: "note", type: "text", maxlength: 500, autocomplete: "off", oninput: () => changed(parts.note.value) });
+  parts.note.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    toggle(false);
+  });
+  parts.noteBox = el("div", { class: "note", hidden: true }, el("label", { for: "note" }, label), parts.note);
+  parts.noteButton = el("button", { type: "button", "aria-keyshortcuts": "n", "aria-expanded": "false", onclick: () => toggle(parts.noteBox.hidden) }, "Note ", keycap("n"));
+}
+
+/** Open or close the note; whether it was open and closes now. */
+function noteOpens(parts, open) {
+  const closes = !parts.noteBox.hidden && !open;
+  parts.noteBox.hidden = !open;
+  parts.noteButton.setAttribute("aria-expanded", String(open));
+  if (open) parts.note.focus();
+  else if (closes) parts.turn.focus({ preventScroll: true });
+  return closes;
+}
+
+function moveButtons(move) {
+  return [
+    el("button", { type: "button", "aria-keyshortcuts": "ArrowLeft", onclick: () => move(-1) }, keycap("←"), " Back"),
+    el("button", { type: "button", "aria-keyshortcuts": "ArrowRight", onclick: () => move(1) }, "Forward ", keycap("→")),
+  ];
+}
+
+/** The button that shows what a code means. */
+function aboutButton(code, show) {
+  return el("button", { type: "button", class: "about", "aria-label": `What ${code.name} means`, onclick: show }, el("span", { "aria-hidden": "true" }, "i"));
+}
+
+/** Show in a box what a code means, `key`, unless it stands there already. */
+function definedShow(box, key, content) {
+  if (box.dataset.of === key) return;
+  box.dataset.of = key;
+  box.replaceChildren(...content);
+  box.scrollTop = 0;
 }
 
 /* ---- Words ---- */
