@@ -101,6 +101,17 @@ def test_what_is_not_understood_is_said_with_what_would_be(analysis: ta.Analysis
         ("NoneType is no folder", lambda: ta.load(None)),
         ("'timeline' does not draw an object of type str. Give it a table", lambda: ta.plots.timeline("results")),
         ("'comparison' does not draw .*Analysis. Give it a table", lambda: ta.plots.comparison(analysis)),
+        *(
+            (f"^{name}: it is of type dict. Give {kind}", lambda call=call: call({}))
+            for name, kind, call in (
+                ("options", "ReadOptions", lambda given: ta.read(samples, options=given)),
+                ("options", "CompareOptions", lambda given: ta.compare(analysis, options=given)),
+                ("options", "GoldOptions", lambda given: ta.agreement(analysis, pd.DataFrame(), options=given)),
+                ("options", "OutcomeOptions", lambda given: ta.outcomes(analysis, pd.DataFrame(), options=given)),
+                ("tagger", "TaggerOptions", lambda given: ta.analyze(TALK, tagger=given)),
+                ("writing", "Writing", lambda given: ta.run(samples, "r", writing=given)),
+            )
+        ),
         ("the table has no rows", lambda: ta.agreement(analysis, pd.DataFrame({"session_id": [], "turn": []}))),
     ]
     for message, call in calls:
@@ -113,3 +124,8 @@ def test_a_misspelt_name_is_answered_with_the_right_one() -> None:
         _ = ta.analyse
     with pytest.raises(AttributeError, match="Did you mean 'timeline'"):
         _ = ta.plots.timelin
+
+
+def test_a_comparison_is_drawn_as_it_is(analysis: ta.Analysis) -> None:
+    found = ta.compare(analysis, by="counselor")
+    assert ta.plots.comparison(found).get_figure() is not None

@@ -14,6 +14,7 @@ from therapy_analytics.measures.synchrony.tables import Kind, kinds
 from therapy_analytics.readers import Account, ReadOptions, as_sessions
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import synchrony_table
+from therapy_analytics.verbs import options_of
 
 
 def synchrony(
@@ -66,8 +67,8 @@ def synchrony(
     >>> found.query("part == 'whole' and measure == 'lsm_turn_mean'")[["direction", "out_of"]].to_numpy().tolist()
     [['both', 2.0], ['therapist', 1.0], ['client', 1.0], ['difference', 1.0]]
     """
-    settings = settings or Settings()
-    account = Account(options or ReadOptions())
+    settings = options_of(Settings, settings, "settings")
+    account = Account(options_of(ReadOptions, options))
     sessions = as_sessions(dialogues, options=options, account=account)
     others = sessions if donors is None else as_sessions(donors, options=options, account=account)
     account.refuse()

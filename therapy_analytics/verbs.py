@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+Options = TypeVar("Options")
 
 
 def no_attribute(module: str, name: str, known: Iterable[str]) -> str:
@@ -34,3 +36,25 @@ def call_by_name(module: str) -> None:
     Importing a module sets it as an attribute of its package, in the place of a function of that name.
     """
     sys.modules[module].__class__ = CallableModule
+
+
+def options_of(kind: type[Options], given: Options | None, argument: str = "options") -> Options:
+    """Return the options that were given, or the default ones.
+
+    Raises
+    ------
+    BadOptionError
+        They are of another kind, such as a dict.
+
+    >>> from therapy_analytics.sampling import SampleOptions
+    >>> options_of(SampleOptions, None).turns
+    300
+    """
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        from therapy_analytics.errors import BadOptionError  # noqa: PLC0415  # importing the package loads nothing
+
+        problem = f"it is of type {type(given).__name__}"
+        raise BadOptionError(argument, problem, f"Give {kind.__name__}(...)")
+    return given

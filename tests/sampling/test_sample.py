@@ -11,6 +11,7 @@ import pytest
 from commands import tanalyze
 
 import therapy_analytics as ta
+from therapy_analytics.coding import between_coders
 from therapy_analytics.sampling import SampleOptions, sample
 
 RUN = ("--tagger", "fast", "--no-plots", "--no-report")
@@ -40,7 +41,7 @@ def test_the_sample_and_its_design_hold_no_words(made: Path, results: Path) -> N
     assert {path.name for path in made.iterdir()} == {"sample.csv", "design.json", "turns.json", ".made_from.json"}
     assert all(path.stat().st_mode & 0o077 == 0 for path in (made, *made.iterdir()))
     table = pd.read_csv(made / "sample.csv")
-    assert list(table) == ["session_id", "turn", "role", "inclusion", "why"]
+    assert list(table) == ["session_id", "turn", "role", "inclusion", "why", "counselor", "client"]
     assert len(table) == 120
     assert not table.duplicated(["session_id", "turn"]).any()
     assert table["inclusion"].between(0, 1, inclusive="right").all()
@@ -193,3 +194,22 @@ def test_outcomes_take_the_sample(results: Path, codes: Path) -> None:
     assert found.corrected["n_gold"].unique().tolist() == [len(ids)]
     assert found.corrected["gold_slope"].notna().any()
     assert "drawn with a known probability" in found.words
+
+
+def test_agreement_of_coders_clusters_by_the_counselors_that_the_sample_names(results: Path, samples: Path) -> None:
+    out = results.parent / "named"
+    options = ("--turns", "200", "--by", "counselor", "--cluster", "session")
+    done = tanalyze("sample", str(results), "--transcripts", str(samples), *options, "--out", str(out))
+    assert done.status == 0, done.err
+    table = pd.read_csv(out / "sample.csv", dtype=str, keep_default_na=False)
+    about = pd.read_csv(results / "sessions.csv", dtype=str, keep_default_na=False).set_index("session_id")
+    assert table["counselor"].tolist() == about.loc[table["session_id"], "counselor"].tolist()
+    asked = table[table["role"] == "therapist"].assign(code="mi_question", value="1")
+    paths = []
+    for coder in ("Ann", "Ben"):
+        paths.append(out.parent / f"{coder}.csv")
+        asked.assign(coder=coder)[["session_id", "turn", "code", "value", "coder"]].to_csv(paths[-1], index=False)
+    found, _ = between_coders(*paths, sample=out)
+    named = asked["counselor"].replace("", pd.NA)
+    assert named.nunique() > 1
+    assert f"{named.nunique() + asked.loc[named.isna(), 'session_id'].nunique()} values of counselor" in found.text

@@ -30,6 +30,7 @@ from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.tables import DIGITS
+from therapy_analytics.verbs import options_of
 
 TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates", "alt_test")
 FIGURES = {"confusion": "confusion_matrix", "calibration": "calibration_curve", "rates": "limits_of_agreement"}
@@ -173,7 +174,7 @@ def agreement(
     if not 0 <= epsilon <= 1:
         option = "epsilon"
         raise BadOptionError(option, f"{epsilon:g} is not between 0 and 1", "Give a share, such as 0.15")
-    options = options or GoldOptions()
+    options = options_of(GoldOptions, options)
     machine = read_machine(results)
     people = read_gold(machine, gold, options)
     in_memory, brought = "a table in memory", "gold_... of turns.csv"

@@ -24,6 +24,7 @@ from therapy_analytics.clusters import COLUMNS
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.tables import DIGITS
+from therapy_analytics.verbs import options_of
 
 TABLES = ("coders", "disagreements")
 PAGE = "adjudicate.html"
@@ -139,7 +140,7 @@ def people_agreement(
     BadDataFileError
         A file is not a table.
     """
-    options = options or GoldOptions()
+    options = options_of(GoldOptions, options)
     paths = (Path(first), Path(second))
     tables = [_with_coder(named(read_table(path), options.columns), path) for path in paths]
     coders = _coders(tables, paths)

@@ -21,6 +21,7 @@ from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, Batch
 from therapy_analytics.session import Role
+from therapy_analytics.verbs import options_of
 
 KINDS = ("accurate", "fast", "llm")
 
@@ -115,7 +116,7 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     BadDataFileError
         A file is not a codebook.
     """
-    options = options or TaggerOptions()
+    options = options_of(TaggerOptions, options)
     if options.kind not in KINDS:
         raise BadOptionError("--tagger", f"there is no tagger named {options.kind!r}", f"Known: {', '.join(KINDS)}")
     if options.kind != "llm":

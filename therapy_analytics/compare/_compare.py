@@ -27,6 +27,7 @@ from therapy_analytics.compare._words import beside_references, findings, repeat
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, files_before, replaced_in, sources_of
 from therapy_analytics.results import write_csv
+from therapy_analytics.verbs import options_of
 
 RECIPE = "comparison.json"
 _FILES = ("comparison.csv", "groups.csv", "within.csv", "change.csv", "comparison.md", RECIPE)
@@ -228,7 +229,7 @@ def compare(
     >>> round(float(row["difference"]), 3), round(float(row["p"]), 4), row["p_method"]
     (-0.387, 0.0033, 'permutation, exact')
     """
-    options = options or CompareOptions()
+    options = options_of(CompareOptions, options)
     if options.permutations < 1_000:
         problem = f"{options.permutations} permutations are too few for a p-value"
         raise BadOptionError("--permutations", problem, "Give 1000 or more")

@@ -27,6 +27,7 @@ from therapy_analytics.readers._build import safe_id
 from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._report import NAME as REPORT
 from therapy_analytics.results import write_csv
+from therapy_analytics.verbs import options_of
 
 RECIPE = "outcomes.json"
 TABLES = ("associations", "corrected", "course", "unmatched")
@@ -248,7 +249,7 @@ def outcomes(
     >>> int(last["number"]), float(last["phq9"]), float(last["phq9_change"]), last["phq9_reliable"]
     (3, 9.0, -9.0, 'improved')
     """
-    options = options or OutcomeOptions()
+    options = options_of(OutcomeOptions, options)
     index = scale_index(own=options.scales, better=options.better, worse=options.worse)
     scores = read_scores(outcomes, index, columns=options.columns)
     read = read_results(results, mixed=options.allow_mixed)

@@ -60,7 +60,7 @@ class Plot(Protocol):
     size: Callable[..., tuple[float, float]]
 
     def __call__(self, table: Any, /, *, ax: Axes | None = None) -> Axes:
-        """Draw the table, or that of an analysis, on `ax` or on a new pyplot figure, and return the Axes."""
+        """Draw the table, or that of a result, on `ax` or on a new pyplot figure, and return the Axes."""
         ...
 
 
@@ -93,7 +93,7 @@ def plot(  # noqa: PLR0913  # what is said of a plot is said where it is defined
         From a table to the words that belong beneath its figure: what is shown, and what the marks mean. By default
         the first line of the docstring.
     takes : str, optional
-        The attribute of `Analysis` that it draws where it is given an analysis; empty where it draws something else.
+        The attribute that it draws where it is given a result (an `Analysis`, a `Comparison`, ...) and not a table.
     session, run : int, optional
         Its place, from 1, among the figures that a run writes of each session, and of all sessions together; 0 where
         it is none of them.

@@ -75,7 +75,7 @@ def _limits_caption(_: DataFrame) -> str:
     )
 
 
-@plot(needs=("code", "human", "machine", "n"), height=_matrices_height, caption=_confusion_caption)
+@plot(needs=("code", "human", "machine", "n"), takes="confusion", height=_matrices_height, caption=_confusion_caption)
 def confusion_matrix(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw for each code how often the machine gave each value where most people gave one.
 
@@ -99,7 +99,7 @@ def confusion_matrix(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@plot(needs=("code", "p_mean", "observed"), height=_sheet_height, caption=_calibration_caption)
+@plot(needs=("code", "p_mean", "observed"), takes="calibration", height=_sheet_height, caption=_calibration_caption)
 def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw for each code what share of turns people gave it, against the probability that the machine had said.
 
@@ -125,7 +125,7 @@ def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@plot(needs=("code", "human", "machine"), height=_sheet_height, caption=_limits_caption)
+@plot(needs=("code", "human", "machine"), takes="rates", height=_sheet_height, caption=_limits_caption)
 def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw for each rate the machine's value less that of people, against the mean of both, a point a session.
 

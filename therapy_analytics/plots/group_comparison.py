@@ -82,7 +82,7 @@ def _caption(table: pd.DataFrame) -> str:
     return " ".join(parts)
 
 
-@plot(needs=NEEDS, height=_height, caption=_caption)
+@plot(needs=NEEDS, takes="groups", height=_height, caption=_caption)
 def comparison(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw each measure as a small picture: a dot and a 95% interval a group, with reference bands behind.
 

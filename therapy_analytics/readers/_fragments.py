@@ -25,6 +25,7 @@ from therapy_analytics.readers._files import choose_reader, names_in, walk
 from therapy_analytics.readers._limits import LARGEST_SESSION
 from therapy_analytics.readers._metadata import from_name, table_in
 from therapy_analytics.readers._voices import TalkFiles, Voice, joined, talks
+from therapy_analytics.verbs import options_of
 
 LARGE = 8 * 2**20
 """Bytes of a part of a file, unpacked; smaller files are not cut."""
@@ -99,7 +100,7 @@ def find_fragments(
     BadOptionError
         The options contradict each other, or the pattern cannot be used.
     """
-    options = options or ReadOptions()
+    options = options_of(ReadOptions, options)
     refuse_contradictions(options)
     if options.metadata is not None and not version(placed(options.metadata)):
         raise BadDataFileError(shown(options.metadata), "there is no such table about sessions", "Check its name")

@@ -21,6 +21,7 @@ from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
 from therapy_analytics.session import Role, Session
+from therapy_analytics.verbs import options_of
 
 _FORMS = (
     "Give a Session, a ConvoKit Corpus or Conversation, a list of spaCy Docs (one a turn), a list of (speaker, text) "
@@ -90,7 +91,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
     >>> session.id, [(turn.role, turn.text) for turn in session.turns][1]
     ('dialogue_1', ('client', 'Work. And sleep.'))
     """
-    options = options or ReadOptions()
+    options = options_of(ReadOptions, options)
     refuse_contradictions(options)
     if options.pattern is not None:
         raise BadOptionError("--pattern", "dialogues in memory have no names of files", "Leave it out")

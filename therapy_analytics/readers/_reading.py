@@ -20,6 +20,7 @@ from therapy_analytics.readers._fragment_reading import FragmentReading, Names, 
 from therapy_analytics.readers._fragments import LARGE, Fragment, beginning, find_fragments
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Session
+from therapy_analytics.verbs import options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def read_files(
     BadOptionError
         An option had no effect on any session; this is known, and raised, after the last file.
     """
-    options = options or ReadOptions()
+    options = options_of(ReadOptions, options)
     names, used = Names(), account or Account(options)
     fragments = find_fragments(paths, options=options, leave_out=leave_out, on_table=used.saw_table)
     for _, parts in groupby(fragments, key=lambda fragment: fragment.place):
@@ -205,7 +206,7 @@ def inspect(
     BadOptionError
         An option had no effect on any session; this is known, and raised, after the last file.
     """
-    options = options or ReadOptions()
+    options = options_of(ReadOptions, options)
     used = account or Account(options)
     files = find_files(paths, on_table=used.saw_table)
     places = {shown(path): placed(path) for path in files}

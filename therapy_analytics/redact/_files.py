@@ -19,6 +19,7 @@ from therapy_analytics.redact._found import protected
 from therapy_analytics.redact._session import Noted, redact_session, redact_text
 from therapy_analytics.redact._vocabulary import word_set
 from therapy_analytics.session import Session
+from therapy_analytics.verbs import options_of
 from therapy_analytics.writers import WRITERS, Writer
 
 _PEOPLE = re.compile(
@@ -191,7 +192,7 @@ def redact(
     CannotWriteError
         The system refused to write.
     """
-    options, out = options or RedactOptions(), Path(out)
+    options, out = options_of(RedactOptions, options), Path(out)
     form = WRITERS[options.to]
     _refuse(out, options.key)
     with written_to(out):
@@ -206,7 +207,7 @@ def _redacted(
     read_options: ReadOptions | None,
     on_file: Callable[[Path], None] | None,
 ) -> Redaction:
-    account = Account(read_options or ReadOptions())
+    account = Account(options_of(ReadOptions, read_options, "read_options"))
     for _ in read_files(paths, options=read_options, leave_out=out, account=account):
         pass  # Before a folder is created: there must be something to read, and the options must have an effect
     problems = []

@@ -25,6 +25,7 @@ from therapy_analytics.language.donors import SurrogatePool, choose_donors
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.readers import as_sessions
 from therapy_analytics.settings import CORE, Settings, extras_of
+from therapy_analytics.verbs import options_of
 
 if TYPE_CHECKING:
     from therapy_analytics.session import Session
@@ -75,7 +76,7 @@ def analyze(
     BadOptionError
         `sessions` has no form that is known (files are for `read`), or `tagger` is none.
     """
-    options = TaggerOptions(kind=tagger) if isinstance(tagger, str) else tagger or TaggerOptions()
+    options = TaggerOptions(kind=tagger) if isinstance(tagger, str) else options_of(TaggerOptions, tagger, "tagger")
     coder = with_codebooks_read(options)
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=extras_of(measures))
     refuse_taken_names(settings)

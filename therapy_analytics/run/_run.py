@@ -31,6 +31,7 @@ from therapy_analytics.run._survey import Survey, survey
 from therapy_analytics.run._work import Outcome, Work, do_work, forget
 from therapy_analytics.run._writing import RunResult, Writing
 from therapy_analytics.settings import Settings, as_recipe, program
+from therapy_analytics.verbs import options_of
 
 FEWEST_DATA_FILES = 64
 """A large run has at least so many data files, so that many workers can share it."""
@@ -86,9 +87,9 @@ def run(
     call goes on from there and ends with the same bytes.
     """
     refuse_to_begin_again()
-    settings, writing = settings or Settings(), writing or Writing()
+    settings, writing = options_of(Settings, settings, "settings"), options_of(Writing, writing, "writing")
     settings = dataclasses.replace(settings, tagger=with_codebooks_read(settings.tagger))
-    options = read_options or ReadOptions()
+    options = options_of(ReadOptions, read_options, "read_options")
     _check(settings, writing)
     out, anywhere = Path(out), _from_anywhere(options)
     account = Account(options)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from therapy_analytics import private
 from therapy_analytics.agreement._machine import Machine, read_machine, with_words
-from therapy_analytics.clusters import SESSION, Floats, Ints
+from therapy_analytics.clusters import COLUMNS, SESSION, Floats, Ints
 from therapy_analytics.compare._corrected import UNCHECKED, corrected_rates
 from therapy_analytics.compare._further import coder_of
 from therapy_analytics.compare._groups import ALL, Grouped, grouped, with_all
@@ -28,6 +28,7 @@ from therapy_analytics.results import write_csv
 from therapy_analytics.results._files import hash_of_file
 from therapy_analytics.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
 from therapy_analytics.sampling._expected import half_width
+from therapy_analytics.verbs import options_of
 
 CONTEXT = 8
 """Turns before a drawn turn that coders can read."""
@@ -81,7 +82,8 @@ class Sample:
     Attributes
     ----------
     turns : DataFrame
-        A row a drawn turn, as ``sample.csv``: ``session_id``, ``turn``, ``role``, ``inclusion``, ``why``.
+        A row a drawn turn, as ``sample.csv``: ``session_id``, ``turn``, ``role``, ``inclusion``, ``why``, and whose
+        session it is (``counselor``, ``source_group``, ``client``), where the results know.
     design : mapping
         As ``design.json``.
     words : str
@@ -137,7 +139,7 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     BadOptionError
         There are no results, codes, groups or words of that name, or fewer turns than asked for.
     """
-    options = options or SampleOptions()
+    options = options_of(SampleOptions, options)
     machine, read = read_machine(results), read_results(results)
     codes = _codes(machine, options.codes)
     data = grouped(with_all(read, options.by or ALL), (), by=options.by or ALL, cluster=options.cluster)
@@ -158,7 +160,7 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
         "results": hash_of_file(recipe) if recipe.is_file() else "", "expected": [_plain(row) for row in expected],
     }  # fmt: skip
     return Sample(
-        turns=_rows(turns, plan, chosen),
+        turns=_rows(turns, plan, chosen, read.sessions),
         design=about,
         words=_in_words(turns, chosen, expected, data),
         spoken=spoken,
@@ -193,11 +195,13 @@ def _population(machine: Machine, data: Grouped, codes: Sequence[str]) -> pd.Dat
     return turns[turns[_p(codes)].notna().any(axis=1)].reset_index(drop=True)
 
 
-def _rows(turns: pd.DataFrame, plan: CodingDesign, chosen: Ints) -> pd.DataFrame:
+def _rows(turns: pd.DataFrame, plan: CodingDesign, chosen: Ints, sessions: pd.DataFrame) -> pd.DataFrame:
+    """Return the drawn turns, with the columns of `sessions` by which the agreement of their coders clusters."""
     why = np.where(plan.unsure[chosen], "unsure", "random")
-    return turns.iloc[chosen][["session_id", "turn", "role"]].reset_index(drop=True).assign(
-        inclusion=plan.inclusion[chosen], why=why
-    )  # fmt: skip
+    found = turns.iloc[chosen][["session_id", "turn", "role"]].assign(inclusion=plan.inclusion[chosen], why=why)
+    known = [name for name in COLUMNS if name in sessions and sessions[name].astype(bool).any()]
+    about = sessions[known].set_axis(sessions["session_id"].astype(str))
+    return found.join(about, on="session_id").reset_index(drop=True)
 
 
 def _words_of(machine: Machine, transcripts: Path | str | None) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._unnamed import unnamed_sessions
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.speakers._propose import Proposal, attributed, proposed
+from therapy_analytics.verbs import options_of
 from therapy_analytics.writers import WRITERS
 
 COLUMNS = ("session_id", "kind", "turn", "last_turn", "row", "words", "from", "to", "probability")
@@ -79,7 +80,7 @@ def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptio
     CannotWriteError
         The system refused to write.
     """
-    out, options = Path(out), options or ReadOptions()
+    out, options = Path(out), options_of(ReadOptions, options)
     refuse_unusable(out)
     if out.is_dir() and any(out.iterdir()):
         raise BadOptionError(OUT, f"{out} is there already", "Name a new or an empty folder")

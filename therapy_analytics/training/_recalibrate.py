@@ -32,6 +32,7 @@ from therapy_analytics.session import Session
 from therapy_analytics.training._data import Material, TrainOptions, material_of
 from therapy_analytics.training._groups import many
 from therapy_analytics.training._train import read_sessions
+from therapy_analytics.verbs import options_of
 
 FILES = (FILE, "scores.csv", "model_card.md")
 FEWEST_TURNS, FEWEST_EACH, FEWEST_GROUPS = 50, 5, 5
@@ -121,7 +122,7 @@ def recalibrate(
     BadDataFileError, NothingToReadError, UnreadableFileError, CannotWriteError
         As for `train`.
     """
-    options = options or TrainOptions()
+    options = options_of(TrainOptions, options)
     if not options.warm_start:
         option, problem = "--cold", "re-calibration is of the tagger of the package, and cannot begin from nothing"
         raise BadOptionError(option, problem, "Leave out --cold or --recalibrate")

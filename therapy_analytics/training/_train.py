@@ -23,6 +23,7 @@ from therapy_analytics.training import _fit
 from therapy_analytics.training._card import FILES, CodeWeights, LearntModel, scores_in_words, write_model
 from therapy_analytics.training._data import CODED, Material, TrainOptions, material_of
 from therapy_analytics.training._judge import FEWEST_GROUPS, Judged, judge, kept, statistics, too_little
+from therapy_analytics.verbs import options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +138,13 @@ def train(
     """
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
-    options = options or TrainOptions()
+    options = options_of(TrainOptions, options)
     told: list[str] = []
     sources = sources_of(codes, transcripts)
     made = Made(what="a model", names=FILES, sources=sources, replace=replace, say=told.append)
     if out is not None:
         refuse_others(Path(out), made)  # before the hours that it may take
-    account = Account(read_options or ReadOptions())
+    account = Account(options_of(ReadOptions, read_options, "read_options"))
     material = material_of(codes, read_sessions(transcripts, read_options, account), options)
     if material.n_groups < FEWEST_GROUPS:
         option, what = "codes", material.together

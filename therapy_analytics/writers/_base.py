@@ -14,6 +14,7 @@ from therapy_analytics.outputs import OUT, refuse_unusable, written_to
 from therapy_analytics.readers import Account, ReadOptions, join_marks, read_files
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Session, Turn
+from therapy_analytics.verbs import options_of
 
 Write = Callable[[Session], bytes]
 
@@ -161,7 +162,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     """
     form, out = WRITERS[to], Path(out)
     refuse_unusable(out)
-    account = Account(options or ReadOptions())
+    account = Account(options_of(ReadOptions, options))
     known: dict[str, Mapping[str, str]] = {}
     for reading in read_files(paths, options=options, leave_out=out, account=account):
         # a first pass, before anything is written: do the options have an effect, and which files will there be?
