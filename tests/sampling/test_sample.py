@@ -82,7 +82,7 @@ def test_results_with_quotes_need_no_transcripts(samples: Path, tmp_path: Path) 
     found = sample(tmp_path / "r", options=SampleOptions(codes=("mi_reflection",), turns=5))
     assert set(found.turns["role"]) == {"therapist"}
     assert found.spoken["sessions"][0]["turns"][0]["words"]
-    assert "come from 1 session, and an interval needs 4" in str(found)
+    assert "No interval for all sessions together: that needs 4 sessions, and it has 1." in str(found)
     assert found.write(tmp_path / "s").is_dir()
 
 

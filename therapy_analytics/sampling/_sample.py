@@ -289,7 +289,7 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
     table = pd.DataFrame(expected)
     n_clusters = turns.groupby("group")["cluster"].nunique()
     few = n_clusters[n_clusters < FEWEST_CLUSTERS]
-    lines += [_too_few(str(group), int(n), data) for group, n in few.head(_MOST_GROUPS).items()]
+    lines += _too_few(few, data)
     groups = [one for one in table["group"].unique() if one not in few.index]
     shown = table[table["code"].isin(_main(table)) & table["group"].isin(groups[:_MOST_GROUPS])]
     if len(shown):
@@ -300,14 +300,21 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
     return "\n".join(lines)
 
 
-def _too_few(group: str, n: int, data: Grouped) -> str:
-    """Say why a group will have no interval."""
-    whose = "All sessions" if data.by == ALL else f"The sessions of {group}"
+def _too_few(few: pd.Series, data: Grouped) -> list[str]:
+    """Say which groups will have no interval, and why."""
+    units = unit_name(data.clustered_by, 2)
     remedy = (
         "" if data.clustered_by == SESSION else " (--cluster session counts each session, and speaks of these people)"
     )
-    units = unit_name(data.clustered_by, n)
-    return f"- {whose} come from {n} {units}, and an interval needs {FEWEST_CLUSTERS}{remedy}."
+    return [
+        f"- No interval for {listed([_named(str(group), data) for group in part.index])}: that needs {FEWEST_CLUSTERS} "
+        f"{units}, and {'it' if len(part) == 1 else 'each'} has {n}{remedy}."
+        for n, part in few.groupby(few, sort=True)
+    ]
+
+
+def _named(group: str, data: Grouped) -> str:
+    return "all sessions together" if data.by == ALL else group
 
 
 def _main(table: pd.DataFrame) -> set[str]:
