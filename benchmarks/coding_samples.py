@@ -1,13 +1,14 @@
 """Are rates from coding samples unbiased, do their intervals hold, and how many turns does the design save.
 
-Run from the root: ``python -m benchmarks.coding_samples [--data CORPORA] [--runs N] [--out FOLDER]``. It prints
-Markdown; with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv and coding_saved.csv.
+Run from the root: ``python -m benchmarks.coding_samples [--data CORPORA --unseen FILE] [--runs N] [--out FOLDER]``. It
+prints Markdown; with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv and
+coding_saved.csv.
 
 Simulated sessions: recordings of two groups whose rates differ, as do the tagger's errors, which are large and
-one-sided; its probabilities are too sure of themselves. AnnoMI (with ``--data``): studies of recordings drawn with
-replacement from AnnoMI, whose human codes are the truth. The machine there is a logistic regression on the words of a
-turn and of the one before, fitted on other recordings (five folds), which is weaker than the taggers of the package: it
-gives every turn the probability of a machine that has not seen its recording.
+one-sided; its probabilities are too sure of themselves. AnnoMI (with ``--data`` and ``--unseen``): studies of
+recordings drawn with replacement from AnnoMI, whose human codes are the truth. The probabilities are those of the
+accurate tagger fitted without the recording, which ``tools/unseen_codes.py`` writes; ``--tagger fast`` takes those of
+the fast one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ import pandas as pd
 from scipy import special
 
 from benchmarks._markdown import markdown
+from benchmarks.corrected import with_quality
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._ppi import powered_differences, powered_rates
 from therapy_analytics.sampling._design import (
@@ -48,10 +51,12 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="the corpora, of which annomi is used")
+    parser.add_argument("--unseen", type=Path, help="the file of tools/unseen_codes.py")
+    parser.add_argument("--tagger", choices=("accurate", "fast"), default="accurate")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--out", type=Path, help="folder for the tables as CSV")
     given = parser.parse_args()
-    pool = annomi(given.data) if given.data else None
+    pool = annomi(given.data, given.unseen, given.tagger) if given.data and given.unseen else None
     for name, make in TABLES.items():
         if pool is None and name != "coding_coverage":
             continue
@@ -150,78 +155,55 @@ def _estimates(way: str, n: int, seed: int, truth: dict[str, pd.Series]) -> pd.D
 # AnnoMI
 
 
-def annomi(data: Path) -> pd.DataFrame:
-    """Return the turns of AnnoMI with people's codes, and probabilities of a model that had not seen the recording."""
-    rows = pd.read_csv(data / "annomi" / "annomi.csv").drop_duplicates(["transcript_id", "utterance_id"])
-    rows = rows.sort_values(["transcript_id", "utterance_id"]).reset_index(drop=True)
-    turns = pd.DataFrame({
-        "session_id": rows["transcript_id"].astype(str), "turn": rows.groupby("transcript_id").cumcount(),
-        "role": rows["interlocutor"], "group": rows["mi_quality"], "cluster": rows["source_group"].astype(str),
-    })  # fmt: skip
-    therapist, talk = rows["interlocutor"] == "therapist", rows["client_talk_type"]
-    columns = {"mi_question": "question", "mi_reflection": "reflection", "mi_input": "therapist_input"}
-    flags = {code: rows[f"{column}_exists"].astype(str).eq("True") for code, column in columns.items()}
-    flags |= {f"mi_{kind}": talk.eq(kind) for kind in ("change", "sustain")}
-    words = rows["utterance_text"].astype(str)
-    before = words.groupby(rows["transcript_id"]).shift(fill_value="")
+def annomi(data: Path, unseen: Path, tagger: str) -> pd.DataFrame:
+    """Return the turns of AnnoMI with people's codes, and probabilities by a tagger that had not seen the recording."""
+    found = with_quality(pd.read_csv(unseen, low_memory=False), data)
+    columns: dict[str, Any] = {
+        "session_id": found["session"], "turn": found["turn"], "role": found["role"], "group": found["quality"],
+        "quality": found["quality"], "cluster": found["group"],
+    }  # fmt: skip
     for role, codes in CODES.items():
-        own = (therapist if role == "therapist" else ~therapist).to_numpy()
+        own = found["role"].eq(role) & found[f"{tagger}_{codes[0]}"].notna()
         for code in codes:
-            turns[f"true_{code}"] = np.where(own, flags[code].astype(float), np.nan)
-            turns[f"p_{code}"] = np.nan
-            turns.loc[own, f"p_{code}"] = _unseen(words[own], before[own], flags[code][own], turns["cluster"][own])
-    return turns
-
-
-def _unseen(words: pd.Series, before: pd.Series, truth: pd.Series, recording: pd.Series) -> Floats:
-    """Return the probability of a code by a model fitted on other recordings (n_turns,)."""
-    from scipy.sparse import hstack
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GroupKFold, cross_val_predict
-
-    sides = [
-        TfidfVectorizer(ngram_range=(1, most), min_df=3, sublinear_tf=True, token_pattern=r"[\w']+|[?.!]")
-        for most in (2, 1)
-    ]
-    x = hstack([side.fit_transform(text) for side, text in zip(sides, (words, before), strict=True)]).tocsr()
-    folds = GroupKFold(5).split(x, truth, recording)
-    model = LogisticRegression(C=3, max_iter=500)
-    return np.asarray(cross_val_predict(model, x, truth.astype(int), cv=list(folds), method="predict_proba")[:, 1])
+            columns[f"true_{code}"] = found[f"truth_{code}"].ge(0.5).astype(float).where(own)
+            columns[f"p_{code}"] = found[f"{tagger}_{code}"].where(own)
+    return pd.DataFrame(columns)
 
 
 def study(pool: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Return as many recordings of each group as AnnoMI has, drawn with replacement."""
+    """Return as many recordings of each quality as AnnoMI has, drawn with replacement."""
     parts = []
-    for group, part in pool.groupby("group"):
+    for quality, part in pool.groupby("quality"):
         by_recording = dict(list(part.groupby("cluster")))
         names = list(by_recording)
         for number, at in enumerate(rng.integers(0, len(names), len(names))):
             one = by_recording[names[at]]
-            own = f"{group} {number}"
+            own = f"{quality} {number}"
             parts.append(one.assign(session_id=own + " " + one["session_id"], cluster=own))
     return pd.concat(parts, ignore_index=True)
 
 
 def promised(pool: pd.DataFrame, runs: int) -> pd.DataFrame:
-    """Return the half-widths that are promised and those that studies get, with their coverage."""
+    """Return the half-widths that are promised and those that studies get, with their coverage.
+
+    Studies are of all sessions, or compare sessions of high with those of low quality.
+    """
     rows = []
-    for way in (RANDOM, UNSURE):
-        for n in SIZES:
-            found = pd.concat([_kept(pool, way, n, seed) for seed in range(runs)])
-            for (code, group), part in found.groupby(["code", "group"], sort=False):
-                known = part["lo"].notna() & part["promised"].notna()
-                holds = (part["lo"] <= part["truth"]) & (part["truth"] <= part["hi"])
-                half = float(((part["hi"] - part["lo"]) / 2)[known].median())
-                rows.append({
-                    "design": way, "turns": n, "code": code, "group": group, "truth": part["truth"].iloc[0],
-                    "mean error": (part["rate"] - part["truth"]).mean(),
-                    "Monte Carlo error": part["rate"].std() / np.sqrt(len(part)),
-                    "promised": float(part["promised"][known].median()), "obtained": half,
-                    "ratio": float(part["promised"][known].median()) / half, "coverage": holds[known].mean(),
-                    "machine's error": (part["machine_rate"] - part["truth"]).mean(),
-                    "without an interval": int((~known).sum()),
-                })  # fmt: skip
+    for turns, way, n in product((pool.assign(group="all"), pool), (RANDOM, UNSURE), SIZES):
+        found = pd.concat([_kept(turns, way, n, seed) for seed in range(runs)])
+        for (code, group), part in found.groupby(["code", "group"], sort=False):
+            known = part["lo"].notna() & part["promised"].notna()
+            holds = (part["lo"] <= part["truth"]) & (part["truth"] <= part["hi"])
+            half = float(((part["hi"] - part["lo"]) / 2)[known].median())
+            rows.append({
+                "design": way, "turns": n, "code": code, "group": group, "truth": part["truth"].iloc[0],
+                "mean error": (part["rate"] - part["truth"]).mean(),
+                "Monte Carlo error": part["rate"].std() / np.sqrt(len(part)),
+                "promised": float(part["promised"][known].median()), "obtained": half,
+                "ratio": float(part["promised"][known].median()) / half, "coverage": holds[known].mean(),
+                "machine's error": (part["machine_rate"] - part["truth"]).mean(),
+                "without an interval": int((~known).sum()),
+            })  # fmt: skip
     return pd.DataFrame(rows)
 
 

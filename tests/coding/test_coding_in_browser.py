@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -71,15 +72,15 @@ def handed_out(page: Any, button: str, path: Path) -> list[dict[str, str]]:
 
 
 def code_by_keyboard(page: Any, careful: Callable[[int], bool], turns: range) -> None:
-    """Code turns by a simple rule: a question mark is an open question, all else is none of the codes or neutral."""
+    """Code turns by a simple rule: a question mark is an open question, all else is what is left over."""
     for at in turns:
         asks = "?" in page.inner_text("#words")
         if "Client" in page.inner_text("#who"):
-            press(page, "3", "Enter")
+            press(page, "0", "Enter")
         elif asks and careful(at):
             press(page, "a", "Enter")
         else:
-            press(page, "Enter", "Enter")
+            press(page, "0", "Enter")
 
 
 def test_two_coders_code_and_settle_by_keyboard_alone(
@@ -220,25 +221,94 @@ def test_keys_toggle_codes_and_sub_codes_bring_their_parent(page: Any) -> None:
     assert pressed(page) == ["mi_reflection", "mi_reflection_complex"]
 
 
-def test_none_of_these_is_said_before_one_goes_on(page: Any) -> None:
+def test_enter_codes_nothing_by_itself(page: Any) -> None:
     before = page.inner_text("#words"), page.inner_text(".count")
-    press(page, "Enter")
+    press(page, "Enter", "Enter", "Enter")
     assert (page.inner_text("#words"), page.inner_text(".count")) == before
-    assert page.inner_text(".state") == "None of these: press Enter once more."
-    assert page.get_attribute("[data-none]", "aria-pressed") == "true"
-    press(page, "Enter")
+    assert page.inner_text(".state") == "Give a code first, or 0."
+    assert pressed(page) == []
+    press(page, "1", "Enter", "Enter")  # the second one meets a turn that has not been read
     assert page.inner_text(".count").startswith("1 of 24 done")
-    press(page, "ArrowLeft", "1")  # a code instead of none
-    assert page.get_attribute("[data-none]", "aria-pressed") == "false"
-    press(page, "1")  # and taken away: open again
-    assert page.inner_text(".count").startswith("0 of 24 done")
+    assert pressed(page) == []
+
+
+def test_what_stands_for_the_rest_stands_alone(page: Any) -> None:
+    to_therapist(page)
+    assert page.locator("[data-none]").count() == 0
+    press(page, "1", "2", "0")
+    assert pressed(page) == ["mi_other"]
+    press(page, "2")
+    assert pressed(page) == ["mi_reflection"]
+
+
+def test_none_of_these_takes_codes_away_at_the_second_press(page: Any) -> None:
+    page.click(".rounds button >> nth=1")  # the codes of process, of which none stands for the rest
+    press(page, "0", "Enter")
+    assert page.inner_text(".count").startswith("1 of 24 done")
+    press(page, "1", "0")
+    given = pressed(page)
+    assert len(given) == 1
+    assert page.inner_text(".state") == "0 once more takes all codes of this turn away."
+    press(page, "0")
+    assert page.get_attribute("[data-none]", "aria-pressed") == "true"
+    press(page, "1")  # a code instead of none
+    assert pressed(page) == given
+    press(page, "1", "Enter")  # and taken away: open again
+    assert page.inner_text(".state") == "Give a code first, or 0."
+    assert page.inner_text(".count").startswith("1 of 24 done")
+
+
+def test_codes_do_not_move_under_the_finger(page: Any) -> None:
+    places = "[...document.querySelectorAll('button')].map((one) => JSON.stringify(one.getBoundingClientRect()))"
+    page.set_viewport_size({"width": 1024, "height": 768})
+    to_therapist(page)
+    before = page.evaluate(places)
+    for key in ("1", "d", "u"):
+        press(page, key)
+        assert page.evaluate(places) == before
+
+
+def test_all_codes_are_listed_and_those_in_doubt_come_again(page: Any, tmp_path: Path) -> None:
+    press(page, "0", "Enter", "0", "u", "n")
+    page.keyboard.type("which week?")
+    press(page, "Enter", "Enter", "0", "Enter", "0", "u", "Enter")
+    page.get_by_role("button", name="Download").first.press("Enter")
+    assert "codes_Ann.csv was handed to your browser" in page.inner_text(".notice.message")
+    assert "20 turns of 24 are not coded yet" not in page.inner_text(".notice.message")  # two books: 44 of 48
+    assert "44 turns of 48 are not coded yet" in page.inner_text(".notice.message")
+    press(page, "End")
+    page.click(".answers summary")
+    rows = [one.split("\t") for one in page.locator(".answers tbody tr").all_inner_texts()]
+    assert len(rows) == 24
+    assert [row[0] for row in rows if row[3] == "unsure"] == ["2", "4"]
+    assert rows[1][4] == "which week?"
+    assert rows[4][2] == "not coded yet"
+    page.get_by_role("button", name="Look at them again").press("Enter")
+    assert page.inner_text(".noted") == "Your note: which week?"
+    press(page, "Enter")
+    assert page.get_attribute(UNSURE, "aria-pressed") == "true"
+    press(page, "Enter")
+    assert page.inner_text(".end h2") == "20 turns still to code"
+
+
+def test_a_coder_is_told_what_to_know_before_and_what_a_session_is_about(desk: Opened, small: Path) -> None:
+    words = json.loads((small / "turns.json").read_text(encoding="utf-8"))
+    for one in words["sessions"]:
+        one["about"] = "problem: the night shift"
+    (small / "turns.json").write_text(json.dumps(words), encoding="utf-8")
+    page = desk().open(coding_page(small, "Ann"))
+    assert page.inner_text(".about-session") == "problem: the night shift"
+    assert "Do not talk with another coder" in page.inner_text(".before")
+    press(page, "0", "Enter")
+    assert page.is_hidden(".before")
 
 
 def test_enter_that_is_held_down_codes_nothing_by_itself(page: Any) -> None:
+    press(page, "0")
     for _ in range(5):
         page.keyboard.down("Enter")
     page.keyboard.up("Enter")
-    assert page.inner_text(".count").startswith("0 of 24 done")
+    assert page.inner_text(".count").startswith("1 of 24 done")
 
 
 def test_keys_rest_in_a_note_and_where_they_are_switched_off(page: Any) -> None:
@@ -253,8 +323,9 @@ def test_keys_rest_in_a_note_and_where_they_are_switched_off(page: Any) -> None:
     page.uncheck("#letters")
     press(page, "Escape", "1", "u")
     assert pressed(page) == []
+    page.click("[data-code] >> nth=0")
     press(page, "Enter")
-    assert page.get_attribute("[data-none]", "aria-pressed") == "true"
+    assert page.inner_text(".count").startswith("1 of 24 done")
 
 
 def test_a_click_does_not_make_enter_press_the_button_again(page: Any) -> None:
@@ -264,7 +335,7 @@ def test_a_click_does_not_make_enter_press_the_button_again(page: Any) -> None:
     page.click(UNSURE)
     press(page, "0", "Enter")
     assert page.inner_text(".count").startswith("2 of 24 done")
-    assert page.inner_text("text=Next unsure") == "Next unsure (1)"
+    assert page.inner_text("text=Review unsure") == "Review unsure (1)"
 
 
 def test_one_book_comes_after_the_other(page: Any) -> None:

@@ -75,7 +75,8 @@ def test_every_code_of_the_package_has_a_key_of_its_own(book: str) -> None:
     for role in ("therapist", "client"):
         keys = [code["key"] for code in codes if code["role"] == role]
         assert len(set(keys)) == len(keys)
-        assert not {"", "0", "n", "u"} & set(keys)
+        assert not {"", "n", "u"} & set(keys)
+        assert [code["key"] == "0" for code in codes] == [code["rest"] for code in codes]
 
 
 def test_sub_codes_stand_under_their_parent() -> None:

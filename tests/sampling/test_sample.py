@@ -213,3 +213,15 @@ def test_agreement_of_coders_clusters_by_the_counselors_that_the_sample_names(re
     named = asked["counselor"].replace("", pd.NA)
     assert named.nunique() > 1
     assert f"{named.nunique() + asked.loc[named.isna(), 'session_id'].nunique()} values of counselor" in found.text
+
+
+def test_coders_are_told_what_a_session_is_about(results: Path, samples: Path) -> None:
+    out = results.parent / "about"
+    options = ("--turns", "30", "--about", "problem", "--about", "session_number")
+    done = tanalyze("sample", str(results), "--transcripts", str(samples), *options, "--out", str(out))
+    assert done.status == 0, done.err
+    told = {one["session_id"]: one["about"] for one in json.loads((out / "turns.json").read_text("utf-8"))["sessions"]}
+    assert told["boyle_lucia"] == "problem: panic; session number: 1"
+    done = tanalyze("sample", str(results), "--transcripts", str(samples), "--about", "mood", "--out", str(out))
+    assert done.status != 0
+    assert "--about: no column about the sessions is called 'mood'. Known: session_id" in done.text

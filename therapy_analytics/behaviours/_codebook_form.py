@@ -19,7 +19,7 @@ REMEDY = "See docs/codebooks.md"
 BOOK_FIELDS = ("id", "name", "place", "overlaps", "definition", "source", "unit", "codes")
 CODE_FIELDS = (
     "id", "name", "role", "group", "lane", "definition", "examples", "counter_examples", "source", "label", "unit",
-    "parent", "exclusive", "one_of", "crosswalk", "status", "status_reason", "turn_correlation",
+    "parent", "exclusive", "one_of", "rest", "crosswalk", "status", "status_reason", "turn_correlation",
 )  # fmt: skip
 CROSSWALK_FIELDS = ("to", "quality", "note")
 CODED_ROLES = ("therapist", "client")
@@ -100,6 +100,13 @@ class Fields:
         value = self.table.get(field, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise self.error(f"the field {field!r} is not a whole number from 1", f"Write {field} = 3, or leave it out")
+        return value
+
+    def flag(self, field: str) -> bool:
+        """Return a field that is true or false; false where there is no such field."""
+        value = self.table.get(field, False)
+        if not isinstance(value, bool):
+            raise self.error(f"the field {field!r} is neither true nor false", f"Write {field} = true, or leave it out")
         return value
 
     def one_of(self, field: str, allowed: Sequence[str], default: str | None = None) -> Any:

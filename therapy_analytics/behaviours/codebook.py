@@ -80,6 +80,8 @@ class Code:
         How many of its sub-codes a turn may have: any number, one, or as many as it has questions.
     one_of : str
         Name of a set of codes of the book of which a turn has one at most; empty for none.
+    rest : bool
+        Whether it stands for what no other code of the role has, so that people give it alone.
     crosswalk : tuple of CrosswalkEntry
         The nearest codes of other books.
     status : {"", "experimental"}
@@ -107,6 +109,7 @@ class Code:
     parent: str = ""
     exclusive: Exclusive = ""
     one_of: str = ""
+    rest: bool = False
     crosswalk: tuple[CrosswalkEntry, ...] = ()
     status: Status = ""
     status_reason: str = ""
@@ -270,6 +273,7 @@ def _code(book: str, fields: Fields, source: str, unit: str) -> Code:
         parent=fields.text("parent", default=""),
         exclusive=fields.one_of("exclusive", form.EXCLUSIVES, default=""),
         one_of=fields.text("one_of", default=""),
+        rest=fields.flag("rest"),
         crosswalk=tuple(_crosswalk_entry(one) for one in fields.crosswalk()),
         status=status,
         status_reason=fields.text("status_reason", default=None if status else ""),

@@ -38,6 +38,15 @@ def sample(
         str | None,
         typer.Option(help="Whose sessions belong together: a column, or session. As for compare.", show_default=False),
     ] = None,
+    about: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of sessions.csv that coders are told, such as what the client wants to change. Repeatable. "
+            "It must not give away the groups.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the draw: the same seed gives the same turns.")] = 0,
     out: Annotated[
         Path, typer.Option(help="Folder for the sample. An earlier sample of the same results is replaced.")
@@ -49,8 +58,9 @@ def sample(
     from therapy_analytics.sampling import sample as draw  # noqa: PLC0415
 
     options = SampleOptions(
-        codes=names_in(codes), turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts
-    )
+        codes=names_in(codes), turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts,
+        about=tuple(about or ()),
+    )  # fmt: skip
     with sentences():
         found = draw(results, options=options)
         found.write(out, replace=replace, on_before=remark)

@@ -9,7 +9,9 @@ from therapy_analytics.behaviours import Code, Codebook
 
 Json = dict[str, Any]
 DIGITS, LETTERS = "123456789", "abcdefghijklmopqrstvwxyz"
-"""Keys of codes; 0, n and u have a meaning of their own."""
+"""Keys of codes; n and u have a meaning of their own."""
+REST = "0"
+"""The key of what no other code has; without such a code, of "none of these"."""
 ROLES = ("therapist", "client")
 
 
@@ -29,8 +31,8 @@ def _of_role(book: Codebook, role: str) -> list[Json]:
 
 def _keys(codes: Sequence[Code]) -> dict[str, str]:
     """Return the key of each code: digits for codes, letters for sub-codes and for codes beyond the ninth."""
-    mains = [code.column for code in codes if not code.parent]
-    numbered = dict(zip(mains, DIGITS, strict=False))
+    mains = [code.column for code in codes if not code.parent and not code.rest]
+    numbered = dict(zip(mains, DIGITS, strict=False)) | {code.column: REST for code in codes if code.rest}
     lettered = zip((code.column for code in codes if code.column not in numbered), LETTERS, strict=False)
     return numbered | dict(lettered)
 
@@ -44,6 +46,7 @@ def _code(book: Codebook, code: Code, key: str) -> Json:
         "parent": f"{book.id}_{code.parent}" if code.parent else "",
         "exclusive": code.exclusive,
         "one_of": code.one_of,
+        "rest": code.rest,
         "definition": code.definition,
         "examples": list(code.examples),
         "counter_examples": list(code.counter_examples),

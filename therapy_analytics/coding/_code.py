@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from therapy_analytics.behaviours import Codebook, codebook_named
 from therapy_analytics.coding._books import book_json
 from therapy_analytics.coding._page import assemble
-from therapy_analytics.coding._sample import SampleToCode, SpokenTurn, read_sample
+from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.coding._training import training_json
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.outputs import written_to
@@ -83,14 +83,14 @@ def coding_page(
         "context": CONTEXT,
         "books": [book_json(one) for one in books],
         "turns": turns,
-        "sessions": sessions_json(read.sessions, {one["session"] for one in turns}),
+        "sessions": sessions_json(read, {one["session"] for one in turns}),
         "training": None,
     }
     if training is not None:
         words = Path(training_sample) if training_sample is not None else None
-        found, sessions = training_json(Path(training), words, read, folder, books)
+        found, trained = training_json(Path(training), words, read, folder, books)
         named = {one["session"] for turns_of in found.values() for one in turns_of}
-        data["training"] = {"books": found, "sessions": sessions_json(sessions, named)}
+        data["training"] = {"books": found, "sessions": sessions_json(trained, named)}
     path = folder / f"code_{coder}{ending}.html"
     with written_to(folder), replaced(path) as part:
         write(part, assemble(f"Coding: {coder}", data, SCRIPTS))
@@ -108,11 +108,14 @@ def _books(sample: SampleToCode, wanted: str | None) -> list[Codebook]:
         raise BadOptionError("--book", problem, "Name its file with --book") from None
 
 
-def sessions_json(sessions: Mapping[str, Mapping[int, SpokenTurn]], wanted: Iterable[str]) -> dict[str, Any]:
-    """Return the words of some sessions by id: for each turn its number, its role and what was said."""
+def sessions_json(sample: SampleToCode, wanted: Iterable[str]) -> dict[str, Any]:
+    """Return some sessions by id: what each is about, and for each turn its number, its role and what was said."""
     kept = set(wanted)
     return {
-        session: [[number, one.role, one.words] for number, one in sorted(turns.items())]
-        for session, turns in sessions.items()
+        session: {
+            "about": sample.about[session],
+            "turns": [[number, one.role, one.words] for number, one in sorted(turns.items())],
+        }
+        for session, turns in sample.sessions.items()
         if session in kept
     }

@@ -39,6 +39,8 @@ class SampleToCode:
         is written in the file ("" where it is not), and what it says of clusters (``counselor``, ...), as text.
     sessions : mapping
         The words of each session's turns that the folder holds, by the number of the turn.
+    about : mapping
+        What coders are told of each session; "" for nothing.
     books : tuple of str
         The codebooks that it was drawn for.
     sha256 : str
@@ -47,6 +49,7 @@ class SampleToCode:
 
     drawn: pd.DataFrame
     sessions: Mapping[str, Mapping[int, SpokenTurn]]
+    about: Mapping[str, str]
     books: tuple[str, ...]
     sha256: str
 
@@ -66,7 +69,7 @@ def read_sample(folder: str | Path) -> SampleToCode:
     if missing:
         problem = f"{folder} holds no sample (there is no {missing[0]})"
         raise BadOptionError("SAMPLE", problem, "Name the folder that tanalyze sample wrote")
-    drawn, sessions = _drawn(folder / DRAWN), _words(folder / WORDS)
+    drawn, (sessions, about) = _drawn(folder / DRAWN), _words(folder / WORDS)
     books = _books(folder / DESIGN)
     keys = list(zip(drawn["session_id"], drawn["turn"], strict=True))
     without = sum(turn not in sessions.get(session, {}) for session, turn in keys)
@@ -76,7 +79,7 @@ def read_sample(folder: str | Path) -> SampleToCode:
     drawn = drawn.assign(order=drawn["session_id"].map(order)).sort_values(["order", "turn"], kind="stable")
     text = json.dumps([sorted(keys), sorted(books)])
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return SampleToCode(drawn.drop(columns="order").reset_index(drop=True), sessions, books, digest)
+    return SampleToCode(drawn.drop(columns="order").reset_index(drop=True), sessions, about, books, digest)
 
 
 def _drawn(path: Path) -> pd.DataFrame:
@@ -102,14 +105,15 @@ def _json(path: Path) -> Any:
         raise BadDataFileError(str(path), "it cannot be read as JSON", _AGAIN) from None
 
 
-def _words(path: Path) -> dict[str, dict[int, SpokenTurn]]:
+def _words(path: Path) -> tuple[dict[str, dict[int, SpokenTurn]], dict[str, str]]:
+    """Return the words of each session, and what it is about."""
     try:
-        return {
-            str(one["session_id"]): {
-                int(turn["turn"]): SpokenTurn(str(turn["role"]), str(turn["words"])) for turn in one["turns"]
-            }
-            for one in _json(path)["sessions"]
+        read = {str(one["session_id"]): one for one in _json(path)["sessions"]}
+        words = {
+            name: {int(turn["turn"]): SpokenTurn(str(turn["role"]), str(turn["words"])) for turn in one["turns"]}
+            for name, one in read.items()
         }
+        return words, {name: str(one.get("about", "")) for name, one in read.items()}
     except (KeyError, TypeError, ValueError):
         raise BadDataFileError(str(path), "it does not have the form of a sample's words", _AGAIN) from None
 

@@ -64,7 +64,7 @@ def adjudication_page(found: CoderAgreement, sample: SampleToCode | None = None)
         "context": CONTEXT,
         "books": books,
         "turns": turns,
-        "sessions": sessions_json(sample.sessions, named) if sample else {},
+        "sessions": sessions_json(sample, named) if sample else {},
     }
     return assemble(f"Settle: {' and '.join(codes.coders)}", data, SCRIPTS)
 
@@ -81,7 +81,15 @@ def _books(columns: set[str]) -> list[Json]:
 
 def _own_code(column: str, key: str) -> Json:
     texts = dict.fromkeys(("parent", "exclusive", "one_of", "definition", "role"), "")
-    return {"column": column, "name": column, "key": key, **texts, "examples": [], "counter_examples": []}
+    return {
+        "column": column,
+        "name": column,
+        "key": key,
+        **texts,
+        "rest": False,
+        "examples": [],
+        "counter_examples": [],
+    }
 
 
 def _turns(codes: PeopleCodes) -> list[Json]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Codebook
-from therapy_analytics.coding._sample import WORDS, SampleToCode, SpokenTurn, read_sample
+from therapy_analytics.coding._sample import WORDS, SampleToCode, read_sample
 from therapy_analytics.errors import BadOptionError
 
 TURNS = 30
@@ -20,13 +20,11 @@ TURNS = 30
 HALF = 0.5
 OPTION = "--training"
 
-Sessions = Mapping[str, Mapping[int, SpokenTurn]]
-
 
 def training_json(
     answers: Path, words: Path | None, sample: SampleToCode, folder: Path, books: Sequence[Codebook]
-) -> tuple[dict[str, list[dict[str, Any]]], Sessions]:
-    """Return the training turns of each book with their agreed answers, and the words of the sessions that they are in.
+) -> tuple[dict[str, list[dict[str, Any]]], SampleToCode]:
+    """Return the training turns of each book with their agreed answers, and the sample that they are of.
 
     Parameters
     ----------
@@ -60,7 +58,7 @@ def training_json(
     if not found:
         problem = "it has no agreed answers on turns outside of this sample"
         raise BadOptionError(OPTION, problem, "Train on another sample, coded and settled before")
-    return found, about.sessions
+    return found, about
 
 
 def _agreed(values: pd.DataFrame) -> pd.DataFrame:

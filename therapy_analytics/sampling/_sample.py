@@ -18,7 +18,7 @@ from therapy_analytics.clusters import COLUMNS, SESSION, Floats, Ints
 from therapy_analytics.compare._corrected import UNCHECKED, corrected_rates
 from therapy_analytics.compare._further import coder_of
 from therapy_analytics.compare._groups import ALL, Grouped, grouped, with_all
-from therapy_analytics.compare._phrases import listed, unit_name
+from therapy_analytics.compare._phrases import listed, spaced, unit_name
 from therapy_analytics.compare._ppi import FEWEST_CLUSTERS
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.errors import BadOptionError
@@ -65,6 +65,9 @@ class SampleOptions:
         Random seed of the draw.
     transcripts : path or None
         Where the words are; results of ``run --quotes`` hold them already.
+    about : tuple of str
+        Columns of ``sessions.csv`` that coders are told of each session, such as what the client wants to change. They
+        must not give away the groups.
     """
 
     codes: tuple[str, ...] = ("mi",)
@@ -73,6 +76,7 @@ class SampleOptions:
     cluster: str | None = None
     seed: int = 0
     transcripts: Path | str | None = None
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -149,7 +153,7 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
         raise BadOptionError("--turns", problem, f"Say 1 to {len(turns):,}")
     plan = design(weights_in_rates(turns), uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64)), options.turns)
     chosen = drawn(turns, plan.inclusion, np.random.default_rng(options.seed))
-    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen])
+    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen], _told(read, options.about))
     expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
     recipe = Path(results) / "run.json"
     books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
@@ -214,8 +218,20 @@ def _words_of(machine: Machine, transcripts: Path | str | None) -> pd.DataFrame:
     return machine.turns
 
 
-def _spoken(turns: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
-    """Return for each session with drawn turns these and the turns before them, in order."""
+def _told(read: Results, columns: Sequence[str]) -> dict[str, str]:
+    """Return what coders are told of each session."""
+    strange = [name for name in columns if name not in read.about]
+    if strange:
+        problem = f"no column about the sessions is called {strange[0]!r}"
+        raise BadOptionError("--about", problem, f"Known: {', '.join(read.about)}")
+    rows = read.sessions[["session_id", *columns]].astype(str).to_dict("records")
+    return {
+        row["session_id"]: "; ".join(f"{spaced(name)}: {row[name]}" for name in columns if row[name]) for row in rows
+    }
+
+
+def _spoken(turns: pd.DataFrame, chosen: pd.DataFrame, told: Mapping[str, str]) -> dict[str, Any]:
+    """Return for each session with drawn turns these and the turns before them, in order, and what it is about."""
     sessions, silent = [], 0
     for name, part in turns[turns["session_id"].isin(set(chosen["session_id"]))].groupby("session_id", sort=False):
         ordered = part.sort_values("turn")
@@ -225,7 +241,7 @@ def _spoken(turns: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
         silent += not ordered["text"].str.strip().any()
         rows = ordered.iloc[kept][["turn", "role", "text"]].itertuples(index=False)
         spoken = [{"turn": int(turn), "role": str(role), "words": str(text)} for turn, role, text in rows]
-        sessions.append({"session_id": str(name), "turns": spoken})
+        sessions.append({"session_id": str(name), "about": told[str(name)], "turns": spoken})
     if silent:
         problem = f"{silent} of {len(sessions)} sessions with drawn turns are not in them"
         raise BadOptionError("--transcripts", problem, "Name all transcripts that the results were made from")

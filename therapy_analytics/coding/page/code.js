@@ -45,6 +45,11 @@ function codesOf(round, turn) {
   return round.book.codes.filter((code) => code.role === turn.role);
 }
 
+/** The code that stands for all that no other code of the turn's role has, if the book has one. */
+function restOf(round, turn) {
+  return codesOf(round, turn).find((code) => code.rest);
+}
+
 /** The places of the turns of a round that are still to be coded. */
 function codingOpen(round) {
   return round.turns.map((_, at) => at).filter((at) => !answerOf(round, round.turns[at]).done);
@@ -85,21 +90,12 @@ function codingToggle(code) {
   codingChange({ codes: codes.map((one) => one.column).filter((column) => on.has(column)) });
 }
 
-/** Whether a code cannot stand beside the one that is given now. */
-function excludes(one, given, parent) {
-  if (one.column === given.column) return false;
-  return (given.one_of !== "" && one.one_of === given.one_of) || (parent?.exclusive === "turn" && one.parent === parent.column);
-}
-
-/** Done with this turn? "none" where it has no code yet and none was said to fit. */
+/** Done with this turn; false where it has no code, and "none of these" was not said either. */
 function codingDone() {
   const answer = answerOf(codingRound(), codingTurn());
-  if (!answer.codes.length && !answer.none) {
-    codingChange({ none: true });
-    return "none";
-  }
+  if (!answer.codes.length && !answer.none) return false;
   codingChange({ done: true });
-  return "done";
+  return true;
 }
 
 /** Go to a turn of this round; one beyond the last is its end. */
@@ -133,7 +129,6 @@ function codingRows() {
 function codingDownload() {
   download(coding.data.file, csvText([CODING_FIELDS, ...codingRows()]));
   coding.keeper.unsaved = false;
-  announce(`${coding.data.file} was handed to the browser.`);
 }
 
 /** Take codes from what was kept: only what this page knows. */

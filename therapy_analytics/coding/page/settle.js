@@ -76,13 +76,9 @@ function settlingSet(item, code, value) {
   for (const one of item.codes) {
     if (value === 0 && one.parent === code.column) values[one.column] = 0;
     if (value === 1 && parent && one.column === parent.column) values[one.column] = 1;
-    if (value === 1 && one !== code && sharesSet(one, code, parent)) values[one.column] = 0;
+    if (value === 1 && excludes(one, code, parent)) values[one.column] = 0;
   }
   settlingChange(item, { values, done: false });
-}
-
-function sharesSet(one, given, parent) {
-  return (given.one_of !== "" && one.one_of === given.one_of) || (parent?.exclusive === "turn" && one.parent === parent.column);
 }
 
 function settlingGo(at) {

@@ -94,7 +94,7 @@ function viewParts() {
   parts.state = el("span", { class: "state", role: "status" });
   parts.done = el("button", { type: "button", class: "main done", "aria-keyshortcuts": "Enter", onclick: viewDone }, "Settled ", keycap("Enter"));
   parts.bar = el("div", { class: "work-bar", role: "group", "aria-label": "This difference" }, parts.noteBox, moveButtons(viewMove), parts.noteButton, parts.state, parts.done);
-  parts.grid = el("div", { class: "work-grid" }, el("div", { class: "work-left" }, parts.context, parts.turn, parts.notes), el("div", { class: "work-right" }, parts.codes, parts.defined));
+  parts.grid = el("div", { class: "work-grid" }, el("div", { class: "work-left" }, parts.about, parts.context, parts.turn, parts.notes), el("div", { class: "work-right" }, parts.codes, parts.defined));
   parts.end = el("section", { class: "end", tabindex: -1 });
   parts.main.append(parts.grid, parts.end, parts.bar);
 }
@@ -119,10 +119,9 @@ function viewTurn(item, moved) {
   if (parts.shown !== itemKey(item)) {
     parts.shown = itemKey(item);
     view.defined = item.apart[0];
-    const turns = settling.data.sessions[turn.session];
-    const said = turns?.find(([number]) => number === turn.turn);
-    parts.context.replaceChildren(...(turns ? contextOf(turns, turn.turn, settling.data.context) : [el("p", { class: "quiet" }, "This page was made without --sample, so it holds no words.")]));
-    parts.context.scrollTop = parts.context.scrollHeight;
+    const session = settling.data.sessions[turn.session];
+    const said = session?.turns.find(([number]) => number === turn.turn);
+    contextShow(parts, session, turn.turn, settling.data.context, "This page was made without --sample, so it holds no words.");
     parts.turn.dataset.role = turn.role;
     parts.words.textContent = said ? said[2] : `Turn ${turn.turn} of ${turn.session}`;
     parts.notes.replaceChildren(...viewSaid(item));

@@ -69,12 +69,21 @@ function helpDialog(rows, letters) {
 
 /** The turns before, the turn with its speaker, and what a code means. */
 function turnParts(parts) {
+  parts.about = el("p", { class: "about-session", hidden: true });
   parts.context = el("section", { class: "context", role: "region", "aria-label": "What was said before", tabindex: 0 });
   staysAtEnd(parts.context);
   parts.who = el("h2", { id: "who" });
   parts.words = el("p", { class: "words", id: "words" });
   parts.turn = el("section", { class: "turn", role: "region", tabindex: 0, "aria-labelledby": "who", "aria-describedby": "words" }, parts.who, parts.words);
   parts.defined = el("section", { class: "defined", role: "region", "aria-label": "What the code means", tabindex: 0 });
+}
+
+/** Show what is known of a session, and the turns before one of its turns; without words, why there are none. */
+function contextShow(parts, session, turn, most, without = "") {
+  parts.about.textContent = session?.about ?? "";
+  parts.about.hidden = parts.about.textContent === "";
+  parts.context.replaceChildren(...(session ? contextOf(session.turns, turn, most) : [el("p", { class: "quiet" }, without)]));
+  parts.context.scrollTop = parts.context.scrollHeight;
 }
 
 /** Who comes by keyboard or screen reader goes on to the new turn, and on a small screen it comes into sight. */
@@ -127,7 +136,7 @@ function definedShow(box, key, content) {
 
 /* ---- Words ---- */
 
-/** The turns before the one that is looked at, as many as the page holds; a gap between them is told. */
+/** The turns before the one that is looked at, as many as the page holds. */
 function contextOf(turns, turn, most) {
   const before = turns.filter(([number]) => number < turn && number >= turn - most);
   if (!before.length) return [el("p", { class: "quiet" }, turn === 0 ? "The session begins here." : "The page holds no turn before this one.")];
@@ -229,4 +238,11 @@ function fileButton(text, read) {
 function families(codes, role) {
   const own = codes.filter((code) => code.role === role);
   return own.filter((code) => !code.parent).map((code) => [code, own.filter((one) => one.parent === code.column)]);
+}
+
+/** Whether a code cannot stand beside the one that is given now: what stands for the rest stands alone. */
+function excludes(one, given, parent) {
+  if (one.column === given.column) return false;
+  if (one.rest || given.rest) return true;
+  return (given.one_of !== "" && one.one_of === given.one_of) || (parent?.exclusive === "turn" && one.parent === parent.column);
 }
