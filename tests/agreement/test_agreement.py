@@ -139,7 +139,7 @@ def test_sessions_of_one_counselor_are_one_cluster():
     assert "Intervals are over 20 sessions, taken as independent" in alone.text
     by = turns["session_id"].map({f"s{one}": f"c{one % 6}" for one in range(20)})
     found = agreement(turns.assign(counselor=by, source_group=by.index // 20), people)
-    assert "Intervals are over 6 values of counselor." in found.text
+    assert "Intervals are over 6 counselors." in found.text
     assert set(found.codes["n_clusters"]) == {6}
     assert set(found.codes["n_sessions"]) == set(alone.codes["n_clusters"]) == {20}
     recordings = agreement(turns.assign(counselor="one", source_group=by), people)

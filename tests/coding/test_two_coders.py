@@ -90,7 +90,7 @@ def test_clusters_come_from_the_sample(small: Path, pair: tuple[Path, Path]) -> 
         writer.writeheader()
         writer.writerows(rows)
     found, _ = between_coders(*pair, sample=small)
-    assert "3 values of counselor" in found.text
+    assert "3 counselors" in found.text
 
 
 def test_files_that_are_not_of_two_people_are_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ def test_agreement_of_coders_clusters_by_the_counselors_that_the_sample_names(re
     found, _ = between_coders(*paths, sample=out)
     named = asked["counselor"].replace("", pd.NA)
     assert named.nunique() > 1
-    assert f"{named.nunique() + asked.loc[named.isna(), 'session_id'].nunique()} values of counselor" in found.text
+    assert f"{named.nunique() + asked.loc[named.isna(), 'session_id'].nunique()} counselors" in found.text
 
 
 def test_coders_are_told_what_a_session_is_about(results: Path, samples: Path) -> None:

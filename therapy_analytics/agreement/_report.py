@@ -74,7 +74,7 @@ def clusters_in_words(column: str, n: int) -> str:
         "source_group": f"{n} recordings (source_group)",
     }
     few = f"; none of fewer than {FEWEST_CLUSTERS}" if n < FEWEST_CLUSTERS else ""
-    return f"Intervals are over {names.get(column, f'{n} values of {column}')}{few}."
+    return f"Intervals are over {names.get(column, f'{n} {column}s')}{few}."
 
 
 def with_interval(row: Mapping[Any, Any], name: str) -> str:

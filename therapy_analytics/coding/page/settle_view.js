@@ -55,7 +55,7 @@ function viewTop() {
   parts.saved = el("span", { class: "saved" });
   parts.by = el("button", { type: "button", onclick: () => viewWho() });
   parts.open = el("button", { type: "button", onclick: () => { settlingResume(); viewShow(true); } }, "Next open");
-  const load = fileButton("Load a file…", (text) => {
+  const load = fileButton("Load settled.csv…", (text) => {
     const { items, problem } = settlingLoad(text);
     view.message = problem ?? `${counted(items, "decision")} taken from the file.`;
     settlingResume();
