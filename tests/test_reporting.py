@@ -67,7 +67,7 @@ def test_how_far_the_coders_and_the_tagger_agree(page: str, folder: Path) -> Non
     assert f"was {values[0]}, 95% CI {first}, for questions" in page
     assert f"{values[1]} {others[0]} for reflections and {values[2]} {others[1]} for input" in page
     people = [row["human_kappa_mean"] for row in rows]
-    assert f"between them kappa was {_short(min(people))} to {_short(max(people))}" in page
+    assert f"inter-rater kappa was {_short(min(people))} to {_short(max(people))}" in page
 
 
 def test_what_differs(page: str, folder: Path) -> None:
