@@ -161,6 +161,8 @@ def settle_by_keyboard(own: Desk, folder: Path, n: int) -> list[dict[str, str]]:
     page.keyboard.type("Cara")
     press(page, "Enter")
     assert page.inner_text(".count") == f"1 of {n} settled"
+    page.get_by_role("button", name="Download settled.csv").first.press("Enter")
+    assert f"{n - 1} differences not settled yet: their turns are not in it" in page.inner_text(".message")
     press(page, "2", "n")
     page.keyboard.type("=read on")
     press(page, "Enter", "Enter")
@@ -336,6 +338,32 @@ def test_a_click_does_not_make_enter_press_the_button_again(page: Any) -> None:
     press(page, "0", "Enter")
     assert page.inner_text(".count").startswith("2 of 24 done")
     assert page.inner_text("text=Review unsure") == "Review unsure (1)"
+
+
+def test_pages_of_one_coder_for_two_books_keep_their_codes_apart(desk: Opened, small: Path) -> None:
+    own = desk()
+    page = own.open(coding_page(small, "Ann", book="mi"))
+    press(page, "0", "Enter", "0", "Enter")
+    page.close()
+    press(own.open(coding_page(small, "Ann", book="process")), "0", "Enter")
+    assert own.open(small / "code_Ann_mi.html").inner_text(".count").startswith("2 of 24 done")
+    assert own.open(small / "code_Ann_process.html").inner_text(".count").startswith("1 of 24 done")
+
+
+def test_what_is_loaded_keeps_the_doubts_of_each_book(desk: Opened, small: Path, tmp_path: Path) -> None:
+    page = desk().open(coding_page(small, "Ann"))
+    press(page, "0", "Enter")
+    page.click(".rounds button >> nth=1")
+    press(page, "0", "u", "n")
+    page.keyboard.type("hard one")
+    press(page, "Enter", "Enter")
+    first = handed_out(page, "Download codes_Ann.csv", tmp_path / "codes.csv")
+    marks = {(row["code"].partition("_")[0], row["unsure"], row["note"]) for row in first}
+    assert marks == {("mi", "0", ""), ("process", "1", "hard one")}
+    other = desk().open(small / "code_Ann.html")
+    other.set_input_files("input[type=file]", tmp_path / "codes.csv")
+    other.wait_for_selector("text=2 turns taken from the file.")
+    assert handed_out(other, "Download codes_Ann.csv", tmp_path / "again.csv") == first
 
 
 def test_one_book_comes_after_the_other(page: Any) -> None:

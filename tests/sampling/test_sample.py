@@ -67,6 +67,14 @@ def test_words_are_the_drawn_turns_and_up_to_eight_before_each(made: Path) -> No
         assert all(set(turn) == {"turn", "role", "words"} for turn in one["turns"])
 
 
+def test_sessions_are_coded_in_random_order(made: Path) -> None:
+    order = [one["session_id"] for one in json.loads((made / "turns.json").read_text(encoding="utf-8"))["sessions"]]
+    assert order != sorted(order)
+    listed = pd.read_csv(made / "sample.csv", dtype=str)["session_id"].unique().tolist()
+    assert sorted(order) == sorted(listed)
+    assert order != listed
+
+
 def test_the_same_seed_draws_the_same_turns(made: Path, results: Path, samples: Path) -> None:
     options = {"codes": ("mi", "bolt"), "turns": 120, "by": "source", "cluster": "session", "transcripts": samples}
     again = sample(results, options=SampleOptions(**options))

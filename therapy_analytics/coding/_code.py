@@ -16,9 +16,8 @@ from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.outputs import written_to
 from therapy_analytics.private import write
 from therapy_analytics.results import replaced
+from therapy_analytics.sampling._files import CONTEXT
 
-CONTEXT = 8
-"""Turns before the one to code that the page shows."""
 TAKEN = {"settled", "machine", "majority", "human"}
 _NAME = re.compile(r"\w[\w-]{0,29}")
 SCRIPTS = ("code.js", "training.js", "code_view.js")

@@ -14,8 +14,8 @@ import pandas as pd
 from therapy_analytics.cells import restore
 from therapy_analytics.clusters import COLUMNS
 from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.sampling._files import DESIGN, DRAWN, WORDS
 
-DRAWN, DESIGN, WORDS = "sample.csv", "design.json", "turns.json"
 NEEDED = ("session_id", "turn", "role")
 _AGAIN = "Make the sample again: tanalyze sample"
 

@@ -12,9 +12,10 @@ from therapy_analytics.agreement._people import CoderAgreement, PeopleCodes, peo
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.coding._books import LETTERS, book_json
-from therapy_analytics.coding._code import CONTEXT, sessions_json
+from therapy_analytics.coding._code import sessions_json
 from therapy_analytics.coding._page import assemble
 from therapy_analytics.coding._sample import SampleToCode, read_sample
+from therapy_analytics.sampling._files import CONTEXT
 
 SCRIPTS = ("settle.js", "settle_view.js")
 Json = dict[str, Any]

@@ -14,6 +14,7 @@ from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Codebook
 from therapy_analytics.coding._sample import WORDS, SampleToCode, read_sample
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.sampling._files import WORDS
 
 TURNS = 30
 """Turns of a training round; kappa needs as many."""

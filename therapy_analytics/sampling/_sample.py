@@ -28,12 +28,10 @@ from therapy_analytics.results import write_csv
 from therapy_analytics.results._files import hash_of_file
 from therapy_analytics.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
 from therapy_analytics.sampling._expected import half_width
+from therapy_analytics.sampling._files import CONTEXT, DESIGN, DRAWN, WORDS
 from therapy_analytics.verbs import options_of
 
-CONTEXT = 8
-"""Turns before a drawn turn that coders can read."""
 FORMAT, VERSION = "therapy-analytics sample", 1
-SAMPLE, DESIGN, WORDS = "sample.csv", "design.json", "turns.json"
 FIRST = ("mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
 """Codes that are told first; of books that have none of them, the most common."""
 _MOST_COMMON, _MOST_GROUPS = 3, 4
@@ -119,10 +117,10 @@ class Sample:
         CannotWriteError
             The system refused to write.
         """
-        names = (SAMPLE, DESIGN, WORDS)
+        names = (DRAWN, DESIGN, WORDS)
         made = Made(what="a sample", names=names, sources=self.sources, replace=replace, say=on_before)
         with replaced_in(Path(out), made) as part:
-            write_csv(self.turns, private.fresh(part / SAMPLE))
+            write_csv(self.turns, private.fresh(part / DRAWN))
             for name, content in ((DESIGN, self.design), (WORDS, self.spoken)):
                 private.write(part / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         return Path(out)
@@ -152,8 +150,9 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
         problem = f"{options.turns:,} were asked for, and the results have {len(turns):,} that can have these codes"
         raise BadOptionError("--turns", problem, f"Say 1 to {len(turns):,}")
     plan = design(weights_in_rates(turns), uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64)), options.turns)
-    chosen = drawn(turns, plan.inclusion, np.random.default_rng(options.seed))
-    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen], _told(read, options.about))
+    rng = np.random.default_rng(options.seed)
+    chosen = drawn(turns, plan.inclusion, rng)
+    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen], _told(read, options.about), rng)
     expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
     recipe = Path(results) / "run.json"
     books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
@@ -230,8 +229,13 @@ def _told(read: Results, columns: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _spoken(turns: pd.DataFrame, chosen: pd.DataFrame, told: Mapping[str, str]) -> dict[str, Any]:
-    """Return for each session with drawn turns these and the turns before them, in order, and what it is about."""
+def _spoken(
+    turns: pd.DataFrame, chosen: pd.DataFrame, told: Mapping[str, str], rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return for each session with drawn turns these and the turns before them, in order, and what it is about.
+
+    Sessions come in random order, in which people code them: who tires, or stops half way, does so in all groups alike.
+    """
     sessions, silent = [], 0
     for name, part in turns[turns["session_id"].isin(set(chosen["session_id"]))].groupby("session_id", sort=False):
         ordered = part.sort_values("turn")
@@ -245,7 +249,7 @@ def _spoken(turns: pd.DataFrame, chosen: pd.DataFrame, told: Mapping[str, str]) 
     if silent:
         problem = f"{silent} of {len(sessions)} sessions with drawn turns are not in them"
         raise BadOptionError("--transcripts", problem, "Name all transcripts that the results were made from")
-    return {"sessions": sessions}
+    return {"sessions": [sessions[at] for at in rng.permutation(len(sessions))]}
 
 
 def _machine_alone(read: Results, data: Grouped) -> dict[tuple[str, str], float]:

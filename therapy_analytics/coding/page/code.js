@@ -19,9 +19,9 @@ function codingStart(data) {
   codingResume();
 }
 
-/** A key of this sample's and this coder's own. */
+/** A key of this page's own: of the sample, the coder and the codebook. */
 function codingKey() {
-  return `therapy-analytics-codes-${coding.data.sample}-${coding.data.coder}`;
+  return `therapy-analytics-codes-${coding.data.sample}-${coding.data.file}`;
 }
 
 function codingRound() {
@@ -151,17 +151,18 @@ function codingLoad(text) {
   const given = new Map();
   for (const row of rows) {
     const key = JSON.stringify([row.session_id, Number(row.turn)]);
-    if (!given.has(key)) given.set(key, { unsure: row.unsure === "1", note: row.note, values: new Map() });
-    given.get(key).values.set(row.code, row.value);
+    if (!given.has(key)) given.set(key, new Map());
+    given.get(key).set(row.code, row);
   }
   let turns = 0;
   for (const round of coding.rounds.filter((one) => !one.training)) {
     for (const turn of round.turns) {
       const one = given.get(JSON.stringify([turn.session, turn.turn]));
       const codes = codesOf(round, turn).map((code) => code.column);
-      if (!one || codes.some((column) => !/^[01]$/.test(one.values.get(column)))) continue;
-      const on = codes.filter((column) => one.values.get(column) === "1");
-      coding.answers.set(answerKey(round, turn), { codes: on, none: !on.length, done: true, unsure: one.unsure, note: one.note });
+      if (!one || codes.some((column) => !/^[01]$/.test(one.get(column)?.value))) continue;
+      const on = codes.filter((column) => one.get(column).value === "1");
+      const { unsure, note } = one.get(codes[0]);
+      coding.answers.set(answerKey(round, turn), { codes: on, none: !on.length, done: true, unsure: unsure === "1", note });
       turns += 1;
     }
   }

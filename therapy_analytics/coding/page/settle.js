@@ -116,7 +116,6 @@ function settledRows() {
 function settledDownload() {
   download("settled.csv", csvText([SETTLED_FIELDS, ...settledRows()]));
   settling.keeper.unsaved = false;
-  announce("settled.csv was handed to the browser.");
 }
 
 function settlingTake(kept) {

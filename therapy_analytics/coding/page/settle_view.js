@@ -65,7 +65,7 @@ function viewTop() {
   parts.message = el("p", { class: "notice message", hidden: true });
   parts.top.append(
     el("div", { class: "work-head" }, el("div", { class: "work-title" }, el("h1", {}, settling.data.coders.join(" and "))), el("div", { class: "work-progress" }, parts.progress, parts.count, parts.saved)),
-    el("div", { class: "work-tools" }, parts.open, parts.by, load, el("button", { type: "button", onclick: () => { settledDownload(); viewShow(); } }, "Download settled.csv"),
+    el("div", { class: "work-tools" }, parts.open, parts.by, load, el("button", { type: "button", onclick: viewDownload }, "Download settled.csv"),
       el("button", { type: "button", onclick: () => parts.help.showModal() }, "Keys ", keycap("?"))),
     parts.message,
   );
@@ -248,6 +248,14 @@ function viewAction(event, key) {
   return { 1: () => viewTakeCoder(0), 2: () => viewTakeCoder(1), n: () => viewNote(true) }[key] ?? null;
 }
 
+function viewDownload() {
+  settledDownload();
+  const open = settlingOpen().length;
+  view.message = `settled.csv was handed to your browser: look among your downloads. ${open
+    ? `${counted(open, "difference")} not settled yet: their turns are not in it. These are the hard ones, so compute no rates before they are settled.` : "All differences are settled in it."}`;
+  viewShow();
+}
+
 function viewEnd(moved) {
   const { end } = view.parts;
   const open = settlingOpen().length;
@@ -257,7 +265,7 @@ function viewEnd(moved) {
     el("h2", {}, head),
     open ? el("p", {}, el("button", { type: "button", class: "main", onclick: () => { settlingResume(); viewShow(true); } }, "Next open")) : null,
     el("p", {}, `settled.csv holds the ${counted(turns, "turn")} that both coded, those on which they agreed too${open ? ", but no open ones" : ""}. What you report is their agreement before anything was settled.`),
-    el("p", { class: "end-next" }, el("button", { type: "button", class: "main", onclick: settledDownload }, "Download settled.csv"),
+    el("p", { class: "end-next" }, el("button", { type: "button", class: "main", onclick: viewDownload }, "Download settled.csv"),
       settling.items.length ? el("button", { type: "button", onclick: () => viewMove(-1) }, "Back to the last one") : null),
   ].filter(Boolean));
   view.parts.shown = null;
