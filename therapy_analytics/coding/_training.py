@@ -12,7 +12,7 @@ import pandas as pd
 from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Codebook
-from therapy_analytics.coding._sample import WORDS, SampleToCode, read_sample
+from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.sampling._files import WORDS
 
