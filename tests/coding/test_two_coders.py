@@ -55,6 +55,33 @@ def test_agreement_is_what_a_reader_counts(tmp_path: Path) -> None:
     assert "sessions, taken as independent" in found.text
 
 
+def named_as(path: Path, coder: str, **names: str) -> Path:
+    """Write codes of a question in 20 turns of each session: in sessions called one, all have it, in others none."""
+    rows = [f"{name},{at},{coder},{int(one == 'one')}" for one, name in names.items() for at in range(20)]
+    path.write_text("\n".join(["session_id,turn,coder,mi_question", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("ann", "ben", "n_sessions"),
+    [
+        (("2024.03.01_a", "2024.03.02_b"), ("2024.03.01_a", "2024.03.02_b"), 2),
+        (("s1", "S2"), ("talks/S1.txt", "s2"), 2),
+        (("s1", "s1.txt"), ("s1", "s1.txt"), 2),
+        (("s1", "s1.txt"), ("s1", "S1"), 1),  # nobody knows what S1 is; s1 is in both
+    ],
+)
+def test_sessions_are_joined_where_their_names_fit_no_other(
+    ann: tuple[str, str], ben: tuple[str, str], n_sessions: int, tmp_path: Path
+) -> None:
+    files = [
+        named_as(tmp_path / f"{coder}.csv", coder, one=names[0], other=names[1])
+        for coder, names in (("Ann", ann), ("Ben", ben))
+    ]
+    row = people_agreement(*files).coders.set_index("code").loc["mi_question"]
+    assert (row["n_turns"], row["n_clusters"], row["n_both"], row["agreement"]) == (20 * n_sessions, n_sessions, 20, 1)
+
+
 def test_the_order_of_the_files_is_the_order_of_the_coders(pair: tuple[Path, Path]) -> None:
     first, second = (people_agreement(*files).coders.iloc[0] for files in (pair, pair[::-1]))
     assert (first["first"], second["first"]) == ("Ann", "Ben")

@@ -213,16 +213,25 @@ def _frame_of(tables: Sequence[pd.DataFrame], turns: pd.DataFrame | None, option
 
 
 def _turns_in(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the turns that files of codes name, each once, by session and in order."""
-    rows = pd.concat([rows[["session_id", "turn"]] for rows in tables], ignore_index=True)
-    number = pd.to_numeric(rows["turn"], errors="coerce")
-    rows = rows.assign(turn=number.fillna(-1).astype(np.int64), session=rows["session_id"].map(plain_id))
-    rows = rows[rows["turn"] >= 0].drop_duplicates(["session", "turn"])
-    names = rows.drop_duplicates("session").set_index("session")["session_id"]
-    order = {name: at for at, name in enumerate(names.index)}
-    rows = rows.assign(session_id=rows["session"].map(names), order=rows["session"].map(order))
-    rows = rows.sort_values(["order", "turn"])[["session_id", "turn"]]
-    return rows.assign(role="").reset_index(drop=True)
+    """Return the turns that files of codes name, each once, by session and in order.
+
+    Sessions whose plain names are the same are one, unless a file has several of that name.
+    """
+    names = [rows["session_id"].astype(str).str.strip() for rows in tables]
+    plain = [own.map({name: plain_id(name) for name in own.unique()}) for own in names]
+    several = {
+        one for own, by in zip(names, plain, strict=True) for one in by[own.groupby(by).transform("nunique") > 1]
+    }
+    every, by_plain = (pd.concat(own, ignore_index=True) for own in (names, plain))
+    first = every.groupby(by_plain).transform("first")
+    turn = pd.to_numeric(pd.concat([rows["turn"] for rows in tables], ignore_index=True), errors="coerce")
+    found = pd.DataFrame(
+        {"session_id": every.where(by_plain.isin(several), first), "turn": turn.fillna(-1).astype(np.int64)}
+    )
+    found = found[found["turn"] >= 0].drop_duplicates()
+    order = found["session_id"].map({name: at for at, name in enumerate(found["session_id"].unique())})
+    found = found.assign(order=order).sort_values(["order", "turn"])[["session_id", "turn"]]
+    return found.assign(role="").reset_index(drop=True)
 
 
 def _codes_in(rows: pd.DataFrame, columns: Sequence[str], options: GoldOptions) -> set[str]:
