@@ -147,6 +147,13 @@ def test_turns_counted_from_1_and_rows(turns):
     assert any("1 row matched to no turn (33.3%)" in note for note in found.notes)
 
 
+def test_of_drawn_turns_the_last_does_not_say_where_counting_begins(turns):
+    drawn = turns[turns["turn"].isin([3, 5])]  # as of a sample; the codes are about more turns, and not about turn 0
+    found = match(pd.DataFrame({"session_id": "s0", "turn": [2, 3, 4, 5, 6]}), drawn)
+    assert found.place.tolist() == [-1, 0, -1, 1, -1]
+    assert not [note for note in found.notes if "counted from 1" in note]
+
+
 SAID = [
     "so how are you",
     "fine",

@@ -109,16 +109,24 @@ def _endings() -> frozenset[str]:
 
 def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints, str]:
     number = pd.to_numeric(rows[name], errors="coerce").replace([np.inf, -np.inf], -1).fillna(-1).astype(np.int64)
-    shift = int(name == "turn" and _from_one(rows["session_id"], number, turns))
     index = pd.MultiIndex.from_frame(turns[["session_id", name]])
     first = np.flatnonzero(~index.duplicated())
-    found = index[first].get_indexer(pd.MultiIndex.from_arrays([rows["session_id"], number - shift]))
-    place = np.where(found >= 0, first[found], -1).astype(np.int64)
-    return place, f"by session and {name}" + (" (counted from 1 there)" if shift else "")
+
+    def found(numbers: pd.Series) -> Ints:
+        own = index[first].get_indexer(pd.MultiIndex.from_arrays([rows["session_id"], numbers]))
+        return np.where(own >= 0, first[own], -1).astype(np.int64)
+
+    place, how = found(number), f"by session and {name}"
+    if name == "turn" and _from_one(rows["session_id"], number, turns):
+        before = found(number - 1)
+        # Of drawn turns, the last is not that of the session: a number beyond it says little.
+        if (before >= 0).sum() > (place >= 0).sum():
+            return before, f"{how} (counted from 1 there)"
+    return place, how
 
 
 def _from_one(session: pd.Series, number: pd.Series, turns: pd.DataFrame) -> bool:
-    """Return whether turns are counted from 1: no number is 0, and some session has one more than its last turn."""
+    """Return whether turns may be counted from 1: none is 0, and some session has one more than its last turn."""
     last = session.map(turns.groupby("session_id")["turn"].max())
     return bool((number != 0).all() and (number == last + 1).any())
 
