@@ -12,6 +12,7 @@ from coding.test_coding_page import data_of
 from commands import tanalyze
 
 import therapy_analytics as ta
+from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.agreement._people import people_agreement
 from therapy_analytics.coding import between_coders
 from therapy_analytics.errors import BadOptionError
@@ -106,6 +107,23 @@ def test_disagreements_are_listed_without_words_or_notes(small: Path, pair: tupl
     files = found.write(tmp_path / "out")
     assert [path.name for path in files] == ["coders.csv", "disagreements.csv", "agreement.md"]
     assert not [path for path in files if "hm" in path.read_text(encoding="utf-8").split(",")]
+
+
+def test_what_somebody_was_unsure_of_goes_where_their_codes_go(tmp_path: Path) -> None:
+    """Numbers that have shifted are mended by words: of the codes, and of what stands beside them."""
+    said = ["How are you?", "Well enough.", "What else is new?", "We went to the lake.", "Was it cold?", "It was."]
+    lines = "\n".join(f"{'TC'[at % 2]}: {words}" for at, words in enumerate(said))
+    (tmp_path / "talk.txt").write_text(lines, encoding="utf-8")
+    for name, shift, unsure in (("Ann", 1, 4), ("Ben", 0, -1)):
+        table = pd.DataFrame({"session_id": "talk", "turn": [0, 2, 4], "code": "mi_question", "coder": name})
+        table["value"], table["unsure"] = int(name == "Ann"), (table["turn"] == unsure).astype(int)
+        table["text"] = [said[at] for at in table["turn"]]
+        table.assign(turn=table["turn"] + shift).to_csv(tmp_path / f"{name}.csv", index=False)
+    turns = pd.DataFrame({"session_id": "talk", "turn": range(6), "role": ["therapist", "client"] * 3})
+    options = GoldOptions(transcripts=tmp_path / "talk.txt")
+    apart = people_agreement(tmp_path / "Ann.csv", tmp_path / "Ben.csv", turns=turns, options=options).disagreements
+    assert apart["turn"].tolist() == [0, 2, 4]
+    assert apart["first_unsure"].tolist() == [0, 0, 1]
 
 
 def test_clusters_come_from_the_sample(small: Path, pair: tuple[Path, Path]) -> None:

@@ -14,7 +14,7 @@ from therapy_analytics.agreement._cells import LISTED, NONE, SEVERAL
 from therapy_analytics.agreement._gold import NAMES, Gold, GoldOptions, label_index, named, read_gold, read_table
 from therapy_analytics.agreement._labels import slug
 from therapy_analytics.agreement._machine import Machine
-from therapy_analytics.agreement._match import match, plain_id
+from therapy_analytics.agreement._match import plain_id
 from therapy_analytics.agreement._people_report import report, summary
 from therapy_analytics.agreement._report import clusters_in_words
 from therapy_analytics.agreement._tables import coded, people_table
@@ -256,11 +256,10 @@ def _labels_in(rows: pd.DataFrame) -> set[str]:
 def _given(machine: Machine, rows: pd.DataFrame, options: GoldOptions) -> tuple[Gold, pd.DataFrame]:
     """Return the codes of one person, and what they said beside them."""
     gold = read_gold(machine, rows, replace(options, columns={}))
-    place = match(rows, machine.turns).place
     cells: Mapping[str, object] = {
         name: rows.get(name, "") for name in ("coder", "code", "unsure", "note", "inclusion")
     }
-    marks = pd.DataFrame({"place": place, **cells})
+    marks = pd.DataFrame({"place": gold.place, **cells})
     return replace(gold, notes=tuple(note for note in gold.notes if note != LISTED)), marks[marks["place"] >= 0]
 
 
