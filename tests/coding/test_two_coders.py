@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -174,6 +175,29 @@ def test_codes_of_ones_own_book_are_compared_too(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(page)
     data = data_of(tmp_path / "page.html")
     assert [book["name"] for book in data["books"]] == ["Codes of your own"]
+
+
+def coders_of(folder: Path, codes: Sequence[str], unsure: Collection[str]) -> tuple[Path, Path]:
+    """Write files of two coders who differ on every code of three turns; Ann is unsure of some codes at turn 1."""
+    for name, value in (("Ann", 1), ("Ben", 0)):
+        rows = [
+            (turn, code, *((1, "hm") if name == "Ann" and turn == 1 and code in unsure else (0, "")))
+            for turn in range(3)
+            for code in codes
+        ]
+        table = pd.DataFrame(rows, columns=["turn", "code", "unsure", "note"])
+        table.assign(session_id="s", value=value, coder=name).to_csv(folder / f"{name}.csv", index=False)
+    return folder / "Ann.csv", folder / "Ben.csv"
+
+
+def test_doubts_about_one_book_are_none_about_another(tmp_path: Path) -> None:
+    files = coders_of(tmp_path, ["mi_question", "misc_question"], ["mi_question"])
+    apart = people_agreement(*files).disagreements
+    assert apart.loc[apart["first_unsure"] == 1, ["turn", "code"]].to_numpy().tolist() == [[1, "mi_question"]]
+    wide = pd.DataFrame({"session_id": "s", "turn": range(3), "coder": "Ann", "mi_question": 1, "misc_question": 1})
+    wide.assign(unsure=[0, 1, 0]).to_csv(files[0], index=False)  # of the turn, whatever the book
+    apart = people_agreement(*files).disagreements
+    assert apart.loc[apart["first_unsure"] == 1, "turn"].tolist() == [1, 1]
 
 
 def test_the_page_holds_words_only_of_a_sample(small: Path, pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -46,7 +46,8 @@ class PeopleCodes:
     values : DataFrame
         ``place`` (row of `turns`), ``coder``, ``code``, ``value`` (0 or 1).
     marks : DataFrame
-        What else they said: ``place``, ``coder``, ``code``, ``unsure`` (0 or 1), ``note``, ``inclusion``, as text.
+        What else they said: ``place``, ``coder``, ``code`` ("" where it is about the turn as a whole), ``unsure``
+        (0 or 1), ``note``, ``inclusion``, as text.
     """
 
     turns: pd.DataFrame
@@ -256,10 +257,9 @@ def _labels_in(rows: pd.DataFrame) -> set[str]:
 def _given(machine: Machine, rows: pd.DataFrame, options: GoldOptions) -> tuple[Gold, pd.DataFrame]:
     """Return the codes of one person, and what they said beside them."""
     gold = read_gold(machine, rows, replace(options, columns={}))
-    cells: Mapping[str, object] = {
-        name: rows.get(name, "") for name in ("coder", "code", "unsure", "note", "inclusion")
-    }
-    marks = pd.DataFrame({"place": gold.place, **cells})
+    code = rows["code"].map(slug) if "code" in rows else pd.Series("", index=rows.index)
+    cells: Mapping[str, object] = {name: rows.get(name, "") for name in ("coder", "unsure", "note", "inclusion")}
+    marks = pd.DataFrame({"place": gold.place, "code": code.where(code.isin(machine.codes), ""), **cells})
     return replace(gold, notes=tuple(note for note in gold.notes if note != LISTED)), marks[marks["place"] >= 0]
 
 
@@ -269,9 +269,16 @@ def _disagreements(codes: PeopleCodes) -> pd.DataFrame:
     wide = wide.reindex(columns=list(codes.coders)).dropna()
     wide = wide[wide[codes.coders[0]] != wide[codes.coders[1]]].astype(np.int64).reset_index()
     marked = codes.marks[codes.marks["unsure"] == "1"]
-    unsure = set(zip(marked["place"], marked["coder"], strict=True))
+    unsure = set(zip(marked["place"], marked["coder"], marked["code"].map(_book_of), strict=True))
     found = codes.turns.iloc[wide["place"]][["session_id", "turn"]].reset_index(drop=True).assign(code=wide["code"])
     for name, coder in zip(("first", "second"), codes.coders, strict=True):
         found[f"{name}_coder"], found[name] = coder, wide[coder]
-        found[f"{name}_unsure"] = [int((place, coder) in unsure) for place in wide["place"]]
+        about = zip(wide["place"], wide["code"].map(_book_of), strict=True)
+        found[f"{name}_unsure"] = [
+            int(not unsure.isdisjoint({(place, coder, book), (place, coder, "")})) for place, book in about
+        ]
     return found
+
+
+def _book_of(code: str) -> str:
+    return code.partition("_")[0]
