@@ -190,6 +190,23 @@ def coders_of(folder: Path, codes: Sequence[str], unsure: Collection[str]) -> tu
     return folder / "Ann.csv", folder / "Ben.csv"
 
 
+def test_doubts_about_codes_of_ones_own_book_are_on_the_page(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(between_coders(*coders_of(tmp_path, ["clinic_greets"], ["clinic_greets"]))[1])
+    data = data_of(tmp_path / "page.html")
+    assert [book["id"] for book in data["books"]] == ["own"]
+    assert [turn["said"][0]["own"] for turn in data["turns"]] == [
+        {"unsure": int(at == 1), "note": "hm" if at == 1 else ""} for at in range(3)
+    ]
+
+
+def test_all_codes_of_ones_own_are_on_the_page(tmp_path: Path) -> None:
+    columns = [f"own_{at}" for at in range(230)]
+    (tmp_path / "page.html").write_bytes(between_coders(*coders_of(tmp_path, columns, []))[1])
+    (book,) = data_of(tmp_path / "page.html")["books"]
+    assert {code["column"] for code in book["codes"]} == set(columns)
+    assert {code["key"] for code in book["codes"]} == {""}
+
+
 def test_doubts_about_one_book_are_none_about_another(tmp_path: Path) -> None:
     files = coders_of(tmp_path, ["mi_question", "misc_question"], ["mi_question"])
     apart = people_agreement(*files).disagreements
@@ -198,6 +215,20 @@ def test_doubts_about_one_book_are_none_about_another(tmp_path: Path) -> None:
     wide.assign(unsure=[0, 1, 0]).to_csv(files[0], index=False)  # of the turn, whatever the book
     apart = people_agreement(*files).disagreements
     assert apart.loc[apart["first_unsure"] == 1, "turn"].tolist() == [1, 1]
+
+
+def test_the_page_knows_its_decisions_again_with_words_and_without(
+    small: Path, pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    ann, ben = pair
+    other = codes_of(small, tmp_path / "other.csv", "Ben", lambda at, _, code: code.id == "question" and at % 9 > 0)
+    backwards = tmp_path / "backwards.csv"
+    pd.read_csv(ann, dtype=str, keep_default_na=False)[::-1].to_csv(backwards, index=False)
+    keys = []
+    for first, second, sample in ((ann, ben, None), (ann, ben, small), (backwards, ben, None), (ann, other, None)):
+        (tmp_path / "page.html").write_bytes(between_coders(first, second, sample=sample)[1])
+        keys.append(data_of(tmp_path / "page.html")["key"])
+    assert keys[0] == keys[1] == keys[2] != keys[3]
 
 
 def test_the_page_holds_words_only_of_a_sample(small: Path, pair: tuple[Path, Path], tmp_path: Path) -> None:
