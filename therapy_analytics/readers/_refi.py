@@ -125,8 +125,8 @@ def _in_vivo(texts: Sequence[TextOfProject], parts: Mapping[str, set[str]]) -> f
     spoken = [" ".join(one.text.casefold().split()) for one in texts]
     names = {code for one in texts for marked in one.selections for _, code in marked.codings}
     long = {part for name in names for part in parts[name] if len(part.split()) >= _QUOTED}
-    said = {part for part in long if any(part.casefold().strip(_QUOTES) in text for text in spoken)}
-    return frozenset(name for name in names if parts[name] & said)
+    quoted = {part for part in long if any(part.casefold().strip(_QUOTES) in text for text in spoken)}
+    return frozenset(name for name in names if parts[name] & quoted)
 
 
 def _without(selections: Sequence[Selection], in_vivo: frozenset[str]) -> Iterator[Selection]:
