@@ -128,6 +128,28 @@ def test_options_that_do_not_fit_the_form_are_refused(results: Results, tmp_path
         export(folder, tmp_path / "out", to="codes_csv")
 
 
+@pytest.mark.parametrize("form", ["qdpx", "codes_csv"])
+def test_unblinded_corrections_become_no_codes_of_people(form: str, results: Results, tmp_path: Path) -> None:
+    folder, transcripts, codes = results
+    rows = pd.read_csv(codes, dtype=str, keep_default_na=False).assign(unblinded="1")
+    rows.to_csv(tmp_path / "corrections.csv", index=False)
+    words = transcripts if form == "qdpx" else None
+    with pytest.raises(BadOptionError, match="unblinded corrections"):
+        export(folder, tmp_path / "out", to=form, transcripts=words, gold=[tmp_path / "corrections.csv"])
+    rows.assign(unblinded=1).to_json(tmp_path / "corrections.jsonl", orient="records", lines=True)
+    with pytest.raises(BadOptionError, match="unblinded corrections"):
+        export(tmp_path / "corrections.jsonl", tmp_path / "out", to="codes_csv")
+    assert not (tmp_path / "out").exists()
+
+
+def test_json_lines_are_written_by_the_names_of_their_columns(results: Results, tmp_path: Path) -> None:
+    rows = pd.read_csv(results[2], dtype=str, keep_default_na=False)
+    rows[rows.columns[::-1]].to_json(tmp_path / "codes.jsonl", orient="records", lines=True)
+    (table,) = export(tmp_path / "codes.jsonl", tmp_path / "out", to="codes_csv")
+    wanted = rows[["session_id", "turn", "code", "value", "coder", "note"]]
+    pd.testing.assert_frame_equal(pd.read_csv(table, dtype=str, keep_default_na=False), wanted)
+
+
 def test_an_analysis_in_memory(samples: Path, results: Results, tmp_path: Path) -> None:
     analysis = ta.analyze(ta.read(samples / "nair_yuki.txt"), tagger=ta.TaggerOptions(kind="fast"))
     export(analysis, tmp_path / "out", to="qdpx", transcripts=samples / "nair_yuki.txt", gold=[results[2]])

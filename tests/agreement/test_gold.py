@@ -9,7 +9,7 @@ import pytest
 from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._labels import LabelIndex
 from therapy_analytics.agreement._machine import read_machine
-from therapy_analytics.agreement._match import aligned, match
+from therapy_analytics.agreement._match import aligned, match, plain_id
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 
 
@@ -147,6 +147,13 @@ def test_turns_counted_from_1_and_rows(turns):
     assert any("1 row matched to no turn (33.3%)" in note for note in found.notes)
 
 
+def test_of_drawn_turns_the_last_does_not_say_where_counting_begins(turns):
+    drawn = turns[turns["turn"].isin([3, 5])]  # as of a sample; the codes are about more turns, and not about turn 0
+    found = match(pd.DataFrame({"session_id": "s0", "turn": [2, 3, 4, 5, 6]}), drawn)
+    assert found.place.tolist() == [-1, 0, -1, 1, -1]
+    assert not [note for note in found.notes if "counted from 1" in note]
+
+
 SAID = [
     "so how are you",
     "fine",
@@ -217,6 +224,31 @@ def test_what_cannot_be_matched_is_said_plainly(turns):
         values(turns, some[:1].drop(columns="turn"))
     with pytest.raises(BadOptionError, match="no codes"):
         values(turns[["session_id", "turn", "role"]], some)
+
+
+@pytest.mark.parametrize("names", [("2024.03.01_anna", "2024.03.02_ben"), ("S1.1", "S1.2"), ("Dr. Lee 1", "Dr. Lee 2")])
+def test_ids_with_dots_are_sessions_of_their_own(turns, names):
+    both = pd.concat([turns.assign(session_id=name) for name in names], ignore_index=True)
+    table = pd.DataFrame({"session_id": np.repeat(names, 4), "turn": [0, 2, 4, 6] * 2, "question": [1] * 4 + [0] * 4})
+    found = values(both, table.assign(session_id=[f"talks/{name}.TXT" for name in table["session_id"]]))
+    assert given(found, "mi_question") == given(values(both, table), "mi_question")
+    assert given(found, "mi_question") == {0: 1, 2: 1, 4: 1, 6: 1, 8: 0, 10: 0, 12: 0, 14: 0}
+
+
+def test_a_name_that_fits_several_sessions_is_matched_to_none(turns):
+    both = pd.concat([turns.assign(session_id=name) for name in ("s1", "s1.csv")], ignore_index=True)
+    table = pd.DataFrame({"session_id": ["s1", "s1.csv", "S1"], "turn": 0, "question": [1, 0, 1]})
+    found = match(table, both)
+    assert found.place.tolist() == [0, 8, -1]
+    assert "1 session of the human codes not matched: the name fits several sessions of the results." in found.notes
+    assert "1 row matched to no turn (33.3%): left out." in found.notes
+    with pytest.raises(BadOptionError, match="none of its sessions"):
+        match(table[2:], both)
+
+
+def test_the_plain_form_of_a_name():
+    names = ["a/b/Ann.TXT", "c:\\ann.xlsx", " ann ", "ann.v2", "7.0", "7", "S1.0", "01.02", "03/01"]
+    assert [plain_id(name) for name in names] == ["ann", "ann", "ann", "ann.v2", "7", "7", "s1.0", "01.02", "03/01"]
 
 
 def test_words_of_people_are_in_no_note_and_no_error(turns):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ from coding.test_coding_page import data_of
 from commands import tanalyze
 
 import therapy_analytics as ta
+from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.agreement._people import people_agreement
 from therapy_analytics.coding import between_coders
 from therapy_analytics.errors import BadOptionError
@@ -55,6 +57,33 @@ def test_agreement_is_what_a_reader_counts(tmp_path: Path) -> None:
     assert "sessions, taken as independent" in found.text
 
 
+def named_as(path: Path, coder: str, **names: str) -> Path:
+    """Write codes of a question in 20 turns of each session: in sessions called one, all have it, in others none."""
+    rows = [f"{name},{at},{coder},{int(one == 'one')}" for one, name in names.items() for at in range(20)]
+    path.write_text("\n".join(["session_id,turn,coder,mi_question", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("ann", "ben", "n_sessions"),
+    [
+        (("2024.03.01_a", "2024.03.02_b"), ("2024.03.01_a", "2024.03.02_b"), 2),
+        (("s1", "S2"), ("talks/S1.txt", "s2"), 2),
+        (("s1", "s1.txt"), ("s1", "s1.txt"), 2),
+        (("s1", "s1.txt"), ("s1", "S1"), 1),  # nobody knows what S1 is; s1 is in both
+    ],
+)
+def test_sessions_are_joined_where_their_names_fit_no_other(
+    ann: tuple[str, str], ben: tuple[str, str], n_sessions: int, tmp_path: Path
+) -> None:
+    files = [
+        named_as(tmp_path / f"{coder}.csv", coder, one=names[0], other=names[1])
+        for coder, names in (("Ann", ann), ("Ben", ben))
+    ]
+    row = people_agreement(*files).coders.set_index("code").loc["mi_question"]
+    assert (row["n_turns"], row["n_clusters"], row["n_both"], row["agreement"]) == (20 * n_sessions, n_sessions, 20, 1)
+
+
 def test_the_order_of_the_files_is_the_order_of_the_coders(pair: tuple[Path, Path]) -> None:
     first, second = (people_agreement(*files).coders.iloc[0] for files in (pair, pair[::-1]))
     assert (first["first"], second["first"]) == ("Ann", "Ben")
@@ -79,6 +108,23 @@ def test_disagreements_are_listed_without_words_or_notes(small: Path, pair: tupl
     files = found.write(tmp_path / "out")
     assert [path.name for path in files] == ["coders.csv", "disagreements.csv", "agreement.md"]
     assert not [path for path in files if "hm" in path.read_text(encoding="utf-8").split(",")]
+
+
+def test_what_somebody_was_unsure_of_goes_where_their_codes_go(tmp_path: Path) -> None:
+    """Numbers that have shifted are mended by words: of the codes, and of what stands beside them."""
+    said = ["How are you?", "Well enough.", "What else is new?", "We went to the lake.", "Was it cold?", "It was."]
+    lines = "\n".join(f"{'TC'[at % 2]}: {words}" for at, words in enumerate(said))
+    (tmp_path / "talk.txt").write_text(lines, encoding="utf-8")
+    for name, shift, unsure in (("Ann", 1, 4), ("Ben", 0, -1)):
+        table = pd.DataFrame({"session_id": "talk", "turn": [0, 2, 4], "code": "mi_question", "coder": name})
+        table["value"], table["unsure"] = int(name == "Ann"), (table["turn"] == unsure).astype(int)
+        table["text"] = [said[at] for at in table["turn"]]
+        table.assign(turn=table["turn"] + shift).to_csv(tmp_path / f"{name}.csv", index=False)
+    turns = pd.DataFrame({"session_id": "talk", "turn": range(6), "role": ["therapist", "client"] * 3})
+    options = GoldOptions(transcripts=tmp_path / "talk.txt")
+    apart = people_agreement(tmp_path / "Ann.csv", tmp_path / "Ben.csv", turns=turns, options=options).disagreements
+    assert apart["turn"].tolist() == [0, 2, 4]
+    assert apart["first_unsure"].tolist() == [0, 0, 1]
 
 
 def test_clusters_come_from_the_sample(small: Path, pair: tuple[Path, Path]) -> None:
@@ -129,6 +175,60 @@ def test_codes_of_ones_own_book_are_compared_too(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(page)
     data = data_of(tmp_path / "page.html")
     assert [book["name"] for book in data["books"]] == ["Codes of your own"]
+
+
+def coders_of(folder: Path, codes: Sequence[str], unsure: Collection[str]) -> tuple[Path, Path]:
+    """Write files of two coders who differ on every code of three turns; Ann is unsure of some codes at turn 1."""
+    for name, value in (("Ann", 1), ("Ben", 0)):
+        rows = [
+            (turn, code, *((1, "hm") if name == "Ann" and turn == 1 and code in unsure else (0, "")))
+            for turn in range(3)
+            for code in codes
+        ]
+        table = pd.DataFrame(rows, columns=["turn", "code", "unsure", "note"])
+        table.assign(session_id="s", value=value, coder=name).to_csv(folder / f"{name}.csv", index=False)
+    return folder / "Ann.csv", folder / "Ben.csv"
+
+
+def test_doubts_about_codes_of_ones_own_book_are_on_the_page(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(between_coders(*coders_of(tmp_path, ["clinic_greets"], ["clinic_greets"]))[1])
+    data = data_of(tmp_path / "page.html")
+    assert [book["id"] for book in data["books"]] == ["own"]
+    assert [turn["said"][0]["own"] for turn in data["turns"]] == [
+        {"unsure": int(at == 1), "note": "hm" if at == 1 else ""} for at in range(3)
+    ]
+
+
+def test_all_codes_of_ones_own_are_on_the_page(tmp_path: Path) -> None:
+    columns = [f"own_{at}" for at in range(230)]
+    (tmp_path / "page.html").write_bytes(between_coders(*coders_of(tmp_path, columns, []))[1])
+    (book,) = data_of(tmp_path / "page.html")["books"]
+    assert {code["column"] for code in book["codes"]} == set(columns)
+    assert {code["key"] for code in book["codes"]} == {""}
+
+
+def test_doubts_about_one_book_are_none_about_another(tmp_path: Path) -> None:
+    files = coders_of(tmp_path, ["mi_question", "misc_question"], ["mi_question"])
+    apart = people_agreement(*files).disagreements
+    assert apart.loc[apart["first_unsure"] == 1, ["turn", "code"]].to_numpy().tolist() == [[1, "mi_question"]]
+    wide = pd.DataFrame({"session_id": "s", "turn": range(3), "coder": "Ann", "mi_question": 1, "misc_question": 1})
+    wide.assign(unsure=[0, 1, 0]).to_csv(files[0], index=False)  # of the turn, whatever the book
+    apart = people_agreement(*files).disagreements
+    assert apart.loc[apart["first_unsure"] == 1, "turn"].tolist() == [1, 1]
+
+
+def test_the_page_knows_its_decisions_again_with_words_and_without(
+    small: Path, pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    ann, ben = pair
+    other = codes_of(small, tmp_path / "other.csv", "Ben", lambda at, _, code: code.id == "question" and at % 9 > 0)
+    backwards = tmp_path / "backwards.csv"
+    pd.read_csv(ann, dtype=str, keep_default_na=False)[::-1].to_csv(backwards, index=False)
+    keys = []
+    for first, second, sample in ((ann, ben, None), (ann, ben, small), (backwards, ben, None), (ann, other, None)):
+        (tmp_path / "page.html").write_bytes(between_coders(first, second, sample=sample)[1])
+        keys.append(data_of(tmp_path / "page.html")["key"])
+    assert keys[0] == keys[1] == keys[2] != keys[3]
 
 
 def test_the_page_holds_words_only_of_a_sample(small: Path, pair: tuple[Path, Path], tmp_path: Path) -> None:

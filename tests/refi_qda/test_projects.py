@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 import pytest
 from defusedxml import ElementTree
@@ -214,6 +214,42 @@ def test_codes_that_are_what_somebody_said_are_left_out(tmp_path: Path) -> None:
     assert dict(back.turns[1].gold) == {"coder_ann": "goes well on;question"}
     assert "1 code whose name is a passage of a text left out." in back.notes
     assert "so very tired" not in set(coded_table(tmp_path / "one.qdpx")["code"])
+
+
+def in_categories(*codes: tuple[str, str]) -> bytes:
+    """Return a project in which Ann gave a turn codes, each of a category."""
+    talk = session("What is it?", "I am so very tired of it.", "Good.", name="one")
+    given = (CodesOfTurn("Ann", tuple(f"code {at}" for at in range(len(codes)))),)
+    data = refi_project("Study", [CodedSession("one", talk.turns, ((), given, ()))])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    root = ElementTree.fromstring(parts["project.qde"])
+    parents = {child: parent for parent in root.iter() for child in parent}
+    for at, (category, name) in enumerate(codes):
+        element = next(one for one in root.iter(f"{SPACE}Code") if one.get("name") == f"code {at}")
+        element.set("name", name)
+        about = {"guid": f"00000000-0000-4000-8000-{at:012d}", "name": category, "isCodable": "true"}
+        parent = parents[element]
+        parent.remove(element)
+        SubElement(parent, f"{SPACE}Code", about).append(element)
+    return zipped(parts | {"project.qde": tostring(root)})
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        (("Body", "so very tired"), ("Mood", "so very tired")),  # is given the name of its category
+        (("so very tired", "again"), ("Mood", "again")),  # is given a name that somebody said
+        (("so very", "tired"), ("Mood", "tired")),  # both together are what somebody said
+    ],
+)
+def test_what_somebody_said_is_left_out_beside_the_name_of_a_category(
+    codes: tuple[tuple[str, str], ...], tmp_path: Path
+) -> None:
+    (tmp_path / "one.qdpx").write_bytes(in_categories(*codes, ("Mood", "low")))
+    found = set(coded_table(tmp_path / "one.qdpx")["code"])
+    assert not [code for code in found if "so very tired" in code]
+    assert "low" in found
 
 
 def test_a_file_without_codes_is_no_gold(samples: Path, tmp_path: Path) -> None:

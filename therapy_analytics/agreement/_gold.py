@@ -85,11 +85,14 @@ class Gold:
         ``place``, ``coder``, ``code`` (a name of `SETS`), ``value`` (its code, or other or neutral).
     notes : tuple of str
         What was matched, and what was not understood.
+    place : int64 array (n_rows,)
+        The row of the turns table that each row of the table of codes is about, -1 for none.
     """
 
     values: pd.DataFrame
     sets: pd.DataFrame
     notes: tuple[str, ...]
+    place: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options: GoldOptions) -> Gold:
@@ -119,7 +122,7 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
     if values.empty:
         remedy = f"Give --map, or columns such as {', '.join(machine.codes[:6])}"
         raise BadOptionError(_GOLD, "no code in it is one of the machine's", remedy)
-    return Gold(values, sets, (*notes, *remarks))
+    return Gold(values, sets, (*notes, *remarks), place)
 
 
 def read_table(path: Path | str) -> pd.DataFrame:

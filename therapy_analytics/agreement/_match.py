@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import PurePath
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 
 from therapy_analytics.clusters import Ints
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers._notes import counted
 
 SHIFTED = 0.05
@@ -20,6 +22,7 @@ SHIFTED = 0.05
 HALF = 0.5
 _GOLD = "gold"
 _BRACKETED = re.compile(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>")
+_WHOLE = re.compile(r"(\d+)\.0")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -66,35 +69,64 @@ def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[
         if len(known) == 1:
             return known * len(rows), []
         raise BadOptionError(_GOLD, "the human codes have no column of sessions", "Give a column session_id")
-    names = {plain_id(name): name for name in known}
-    found = [names.get(plain_id(name), "") for name in rows["session_id"]]
-    unknown = {name for name, one in zip(rows["session_id"], found, strict=True) if not one}
-    if unknown and not any(found):
+    by_plain: dict[str, list[str]] = {}
+    for name in known:
+        by_plain.setdefault(plain_id(name), []).append(name)
+    exact = {name: [name] for name in known}
+    given = rows["session_id"].astype(str).str.strip()
+    fits = {name: exact.get(name) or by_plain.get(plain_id(name), []) for name in given.unique()}
+    found = [fits[name][0] if len(fits[name]) == 1 else "" for name in given]
+    unknown, unclear = sum(not some for some in fits.values()), sum(len(some) > 1 for some in fits.values())
+    if fits and not any(found):
         remedy = f"Name them as sessions.csv does ({known[0]}, ...)"
-        raise BadOptionError(_GOLD, "none of its sessions is in the results", remedy)
-    notes = [f"{counted(len(unknown), 'session')} of the human codes not among the results."] if unknown else []
+        raise BadOptionError(_GOLD, "none of its sessions can be matched to one of the results", remedy)
+    notes = [f"{counted(unknown, 'session')} of the human codes not among the results."] if unknown else []
+    if unclear:
+        several = "not matched: the name fits several sessions of the results"
+        notes.append(f"{counted(unclear, 'session')} of the human codes {several}.")
     return found, notes
 
 
 def plain_id(name: object) -> str:
-    """Return a session's name without folders, ending and case; 7 and 7.0 are one."""
+    """Return a session's name in lower case, of a file without its folders and ending; 7 and 7.0 are one.
+
+    Examples
+    --------
+    >>> plain_id("talks/Ann.docx"), plain_id("2024.03.01_Ann"), plain_id(7.0)
+    ('ann', '2024.03.01_ann', '7')
+    """
     text = str(name).strip().casefold()
+    whole = _WHOLE.fullmatch(text)
     path = PurePath(text.replace("\\", "/"))
-    return text.removesuffix(".0") if path.suffix in {"", ".0"} else path.stem
+    return whole[1] if whole else path.stem if path.suffix in _endings() else text
+
+
+@cache
+def _endings() -> frozenset[str]:
+    """Return the endings of files that can be read."""
+    return frozenset(suffix for one in READERS for suffix in one.suffixes)
 
 
 def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints, str]:
     number = pd.to_numeric(rows[name], errors="coerce").replace([np.inf, -np.inf], -1).fillna(-1).astype(np.int64)
-    shift = int(name == "turn" and _from_one(rows["session_id"], number, turns))
     index = pd.MultiIndex.from_frame(turns[["session_id", name]])
     first = np.flatnonzero(~index.duplicated())
-    found = index[first].get_indexer(pd.MultiIndex.from_arrays([rows["session_id"], number - shift]))
-    place = np.where(found >= 0, first[found], -1).astype(np.int64)
-    return place, f"by session and {name}" + (" (counted from 1 there)" if shift else "")
+
+    def found(numbers: pd.Series) -> Ints:
+        own = index[first].get_indexer(pd.MultiIndex.from_arrays([rows["session_id"], numbers]))
+        return np.where(own >= 0, first[own], -1).astype(np.int64)
+
+    place, how = found(number), f"by session and {name}"
+    if name == "turn" and _from_one(rows["session_id"], number, turns):
+        before = found(number - 1)
+        # Of drawn turns, the last is not that of the session: a number beyond it says little.
+        if (before >= 0).sum() > (place >= 0).sum():
+            return before, f"{how} (counted from 1 there)"
+    return place, how
 
 
 def _from_one(session: pd.Series, number: pd.Series, turns: pd.DataFrame) -> bool:
-    """Return whether turns are counted from 1: no number is 0, and some session has one more than its last turn."""
+    """Return whether turns may be counted from 1: none is 0, and some session has one more than its last turn."""
     last = session.map(turns.groupby("session_id")["turn"].max())
     return bool((number != 0).all() and (number == last + 1).any())
 

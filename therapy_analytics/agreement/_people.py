@@ -14,7 +14,7 @@ from therapy_analytics.agreement._cells import LISTED, NONE, SEVERAL
 from therapy_analytics.agreement._gold import NAMES, Gold, GoldOptions, label_index, named, read_gold, read_table
 from therapy_analytics.agreement._labels import slug
 from therapy_analytics.agreement._machine import Machine
-from therapy_analytics.agreement._match import match, plain_id
+from therapy_analytics.agreement._match import plain_id
 from therapy_analytics.agreement._people_report import report, summary
 from therapy_analytics.agreement._report import clusters_in_words
 from therapy_analytics.agreement._tables import coded, people_table
@@ -46,7 +46,8 @@ class PeopleCodes:
     values : DataFrame
         ``place`` (row of `turns`), ``coder``, ``code``, ``value`` (0 or 1).
     marks : DataFrame
-        What else they said: ``place``, ``coder``, ``code``, ``unsure`` (0 or 1), ``note``, ``inclusion``, as text.
+        What else they said: ``place``, ``coder``, ``code`` ("" where it is about the turn as a whole), ``unsure``
+        (0 or 1), ``note``, ``inclusion``, as text.
     """
 
     turns: pd.DataFrame
@@ -213,16 +214,25 @@ def _frame_of(tables: Sequence[pd.DataFrame], turns: pd.DataFrame | None, option
 
 
 def _turns_in(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the turns that files of codes name, each once, by session and in order."""
-    rows = pd.concat([rows[["session_id", "turn"]] for rows in tables], ignore_index=True)
-    number = pd.to_numeric(rows["turn"], errors="coerce")
-    rows = rows.assign(turn=number.fillna(-1).astype(np.int64), session=rows["session_id"].map(plain_id))
-    rows = rows[rows["turn"] >= 0].drop_duplicates(["session", "turn"])
-    names = rows.drop_duplicates("session").set_index("session")["session_id"]
-    order = {name: at for at, name in enumerate(names.index)}
-    rows = rows.assign(session_id=rows["session"].map(names), order=rows["session"].map(order))
-    rows = rows.sort_values(["order", "turn"])[["session_id", "turn"]]
-    return rows.assign(role="").reset_index(drop=True)
+    """Return the turns that files of codes name, each once, by session and in order.
+
+    Sessions whose plain names are the same are one, unless a file has several of that name.
+    """
+    names = [rows["session_id"].astype(str).str.strip() for rows in tables]
+    plain = [own.map({name: plain_id(name) for name in own.unique()}) for own in names]
+    several = {
+        one for own, by in zip(names, plain, strict=True) for one in by[own.groupby(by).transform("nunique") > 1]
+    }
+    every, by_plain = (pd.concat(own, ignore_index=True) for own in (names, plain))
+    first = every.groupby(by_plain).transform("first")
+    turn = pd.to_numeric(pd.concat([rows["turn"] for rows in tables], ignore_index=True), errors="coerce")
+    found = pd.DataFrame(
+        {"session_id": every.where(by_plain.isin(several), first), "turn": turn.fillna(-1).astype(np.int64)}
+    )
+    found = found[found["turn"] >= 0].drop_duplicates()
+    order = found["session_id"].map({name: at for at, name in enumerate(found["session_id"].unique())})
+    found = found.assign(order=order).sort_values(["order", "turn"])[["session_id", "turn"]]
+    return found.assign(role="").reset_index(drop=True)
 
 
 def _codes_in(rows: pd.DataFrame, columns: Sequence[str], options: GoldOptions) -> set[str]:
@@ -247,11 +257,9 @@ def _labels_in(rows: pd.DataFrame) -> set[str]:
 def _given(machine: Machine, rows: pd.DataFrame, options: GoldOptions) -> tuple[Gold, pd.DataFrame]:
     """Return the codes of one person, and what they said beside them."""
     gold = read_gold(machine, rows, replace(options, columns={}))
-    place = match(rows, machine.turns).place
-    cells: Mapping[str, object] = {
-        name: rows.get(name, "") for name in ("coder", "code", "unsure", "note", "inclusion")
-    }
-    marks = pd.DataFrame({"place": place, **cells})
+    code = rows["code"].map(slug) if "code" in rows else pd.Series("", index=rows.index)
+    cells: Mapping[str, object] = {name: rows.get(name, "") for name in ("coder", "unsure", "note", "inclusion")}
+    marks = pd.DataFrame({"place": gold.place, "code": code.where(code.isin(machine.codes), ""), **cells})
     return replace(gold, notes=tuple(note for note in gold.notes if note != LISTED)), marks[marks["place"] >= 0]
 
 
@@ -261,9 +269,16 @@ def _disagreements(codes: PeopleCodes) -> pd.DataFrame:
     wide = wide.reindex(columns=list(codes.coders)).dropna()
     wide = wide[wide[codes.coders[0]] != wide[codes.coders[1]]].astype(np.int64).reset_index()
     marked = codes.marks[codes.marks["unsure"] == "1"]
-    unsure = set(zip(marked["place"], marked["coder"], strict=True))
+    unsure = set(zip(marked["place"], marked["coder"], marked["code"].map(_book_of), strict=True))
     found = codes.turns.iloc[wide["place"]][["session_id", "turn"]].reset_index(drop=True).assign(code=wide["code"])
     for name, coder in zip(("first", "second"), codes.coders, strict=True):
         found[f"{name}_coder"], found[name] = coder, wide[coder]
-        found[f"{name}_unsure"] = [int((place, coder) in unsure) for place in wide["place"]]
+        about = zip(wide["place"], wide["code"].map(_book_of), strict=True)
+        found[f"{name}_unsure"] = [
+            int(not unsure.isdisjoint({(place, coder, book), (place, coder, "")})) for place, book in about
+        ]
     return found
+
+
+def _book_of(code: str) -> str:
+    return code.partition("_")[0]

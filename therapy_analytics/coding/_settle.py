@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.agreement._people import CoderAgreement, PeopleCodes, people_agreement
 from therapy_analytics.behaviours import builtin_codebooks
-from therapy_analytics.cells import csv_of_frame
-from therapy_analytics.coding._books import LETTERS, book_json
+from therapy_analytics.coding._books import book_json
 from therapy_analytics.coding._code import sessions_json
 from therapy_analytics.coding._page import assemble
 from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.sampling._files import CONTEXT
 
 SCRIPTS = ("settle.js", "settle_view.js")
+OWN = "own"
+"""The id of the book of codes that are in none of the package."""
 Json = dict[str, Any]
 
 
@@ -61,7 +63,7 @@ def adjudication_page(found: CoderAgreement, sample: SampleToCode | None = None)
     named = {one["session"] for one in turns}
     data = {
         "coders": list(codes.coders),
-        "key": hashlib.sha256(csv_of_frame(codes.values).encode() + csv_of_frame(codes.turns).encode()).hexdigest(),
+        "key": _key(codes.coders, turns),
         "context": CONTEXT,
         "books": books,
         "turns": turns,
@@ -70,22 +72,28 @@ def adjudication_page(found: CoderAgreement, sample: SampleToCode | None = None)
     return assemble(f"Settle: {' and '.join(codes.coders)}", data, SCRIPTS)
 
 
+def _key(coders: Sequence[str], turns: Sequence[Json]) -> str:
+    """Return the name under which a browser keeps decisions: of what both coders gave, in whatever order."""
+    given = sorted([one["session"], one["turn"], sorted(one["values"].items())] for one in turns)
+    return hashlib.sha256(json.dumps([list(coders), given]).encode()).hexdigest()
+
+
 def _books(columns: set[str]) -> list[Json]:
     """Return the codebooks of some codes, reduced to these; codes of no book of the package make one of their own."""
     whole = [book_json(book) for book in builtin_codebooks()]
     books = [book | {"codes": [code for code in book["codes"] if code["column"] in columns]} for book in whole]
     known = {code["column"] for book in books for code in book["codes"]}
-    own = [_own_code(name, key) for name, key in zip(sorted(columns - known), LETTERS * 9, strict=False)]
-    further = [{"id": "own", "name": "Codes of your own", "definition": "", "codes": own}] if own else []
+    own = [_own_code(name) for name in sorted(columns - known)]
+    further = [{"id": OWN, "name": "Codes of your own", "definition": "", "codes": own}] if own else []
     return [*(book for book in books if book["codes"]), *further]
 
 
-def _own_code(column: str, key: str) -> Json:
+def _own_code(column: str) -> Json:
     texts = dict.fromkeys(("parent", "exclusive", "one_of", "definition", "role"), "")
     return {
         "column": column,
         "name": column,
-        "key": key,
+        "key": "",
         **texts,
         "rest": False,
         "examples": [],
@@ -104,6 +112,7 @@ def _turns(codes: PeopleCodes) -> list[Json]:
     for row in codes.marks.to_dict("records"):
         marks.get(int(row["place"]), []).append({str(name): cell for name, cell in row.items()})
     about = codes.turns.to_dict("records")
+    books = {code.column: book.id for book in builtin_codebooks() for code in book.codes}
     return [
         {
             "session": about[place]["session_id"],
@@ -111,17 +120,20 @@ def _turns(codes: PeopleCodes) -> list[Json]:
             "role": about[place]["role"],
             "inclusion": next((row["inclusion"] for row in marks[place] if row["inclusion"]), ""),
             "values": given,
-            "said": [_marks_of(row for row in marks[place] if row["coder"] == coder) for coder in codes.coders],
+            "said": [
+                _marks_of((row for row in marks[place] if row["coder"] == coder), books) for coder in codes.coders
+            ],
         }
         for place, given in values.items()
     ]
 
 
-def _marks_of(rows: Iterable[Json]) -> dict[str, Json]:
+def _marks_of(rows: Iterable[Json], books: Mapping[str, str]) -> dict[str, Json]:
     """Return whether a coder was unsure of a turn, and the note, by the codebook; "" stands for all books."""
     found: dict[str, Json] = {}
     for row in rows:
-        one = found.setdefault(str(row["code"]).partition("_")[0], {"unsure": 0, "note": ""})
+        book = books.get(row["code"], OWN) if row["code"] else ""
+        one = found.setdefault(book, {"unsure": 0, "note": ""})
         one["unsure"] = max(one["unsure"], int(row["unsure"] == "1"))
         one["note"] = one["note"] or row["note"]
     return found

@@ -11,8 +11,16 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.agreement._coded_files import COLUMNS, code_rows, coded_table, holds_codes
-from therapy_analytics.agreement._gold import ALONE, GoldOptions, as_text, named, read_gold, read_table
+from therapy_analytics.agreement._coded_files import COLUMNS, code_rows, holds_codes
+from therapy_analytics.agreement._gold import (
+    ALONE,
+    GoldOptions,
+    as_text,
+    named,
+    read_gold,
+    read_table,
+    refuse_unblinded,
+)
 from therapy_analytics.agreement._machine import Machine, read_machine
 from therapy_analytics.agreement._match import match
 from therapy_analytics.analysis import Analysis
@@ -65,7 +73,9 @@ def export_codes(  # noqa: PLR0913 (each is an option of the command)
         if not tables or gold or transcripts is not None:
             problem = f"{source} holds codes of other programs, from which {CODES_CSV} and {CODES_JSONL} alone are made"
             raise BadOptionError("--to", problem, "To write words in another form, use tanalyze convert")
-        files = {_FILES[to]: _table(coded_table(source).to_numpy().tolist(), to)}
+        table = read_table(source)
+        refuse_unblinded(table)
+        files = {_FILES[to]: _table(table.reindex(columns=list(COLUMNS), fill_value="").to_numpy().tolist(), to)}
     else:
         coded = _coded(results, transcripts, gold, needs_words=not tables)
         files = _files(coded, to)
@@ -186,6 +196,7 @@ def _read_words(transcripts: str | Path, machine: Machine) -> dict[str, tuple[Tu
 def _people(machine: Machine, path: str | Path) -> list[tuple[int, CodesOfTurn]]:
     """Return the codes of people in a table or a file of another program, with the row of the turn each is about."""
     rows = named(read_table(path), {})
+    refuse_unblinded(rows)
     if not {"code", "value"} <= set(rows.columns):
         values = read_gold(machine, path, GoldOptions()).values
         rows = values.assign(value=values["value"].astype(str), note="", unsure="")

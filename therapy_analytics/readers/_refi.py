@@ -101,7 +101,7 @@ def _project(source: Source, archive: ZipFile) -> Project:
     for element in root.iter():
         element.tag = local(element.tag)
     users = {_guid(one): one.get("name") or one.get("id") or "" for one in root.iterfind("Users/User")}
-    codes, decided = _codes(root)
+    codes, parts, decided = _codes(root)
     notes: dict[str, tuple[str, str]] = {}
     for note in root.iterfind("Notes/Note"):
         words = _text(source, archive, names, note)
@@ -115,17 +115,18 @@ def _project(source: Source, archive: ZipFile) -> Project:
                 texts.append(TextOfProject(name, text, tuple(_selections(element, users, codes, notes))))
     if len(texts) > _MOST_TEXTS:
         raise source.error(f"the project has more than {_MOST_TEXTS:,} texts", "Divide it into several projects")
-    in_vivo = _in_vivo(texts)
+    in_vivo = _in_vivo(texts, parts)
     kept = [replace(one, selections=tuple(_without(one.selections, in_vivo))) for one in texts]
     return Project(tuple(kept), decided, in_vivo)
 
 
-def _in_vivo(texts: Sequence[TextOfProject]) -> frozenset[str]:
-    """Return the codes whose names are passages of a text."""
+def _in_vivo(texts: Sequence[TextOfProject], parts: Mapping[str, set[str]]) -> frozenset[str]:
+    """Return the codes whose names are passages of a text, or hold one that is."""
     spoken = [" ".join(one.text.casefold().split()) for one in texts]
     names = {code for one in texts for marked in one.selections for _, code in marked.codings}
-    long = [name for name in names if len(name.split()) >= _QUOTED]
-    return frozenset(name for name in long if any(name.casefold().strip(_QUOTES) in text for text in spoken))
+    long = {part for name in names for part in parts[name] if len(part.split()) >= _QUOTED}
+    quoted = {part for part in long if any(part.casefold().strip(_QUOTES) in text for text in spoken)}
+    return frozenset(name for name in names if parts[name] & quoted)
 
 
 def _without(selections: Sequence[Selection], in_vivo: frozenset[str]) -> Iterator[Selection]:
@@ -151,8 +152,11 @@ def _text(source: Source, archive: ZipFile, names: Mapping[str, str], element: E
     return _part(source, archive, found).decode("utf-8-sig", "replace")
 
 
-def _codes(root: Element) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Return the name of each code by id, with its category where two have one name; and what decided codes list."""
+def _codes(root: Element) -> tuple[dict[str, str], dict[str, set[str]], dict[str, tuple[str, ...]]]:
+    """Return the name of each code by id, with its category where two have one name; and what decided codes list.
+
+    Between them, by such a name: itself, and the names of code and category that it is made of.
+    """
     found: dict[str, tuple[str, str]] = {}
     decided: dict[str, tuple[str, ...]] = {}
     waiting = [(one, "") for one in root.iterfind("CodeBook/Codes/Code")]
@@ -165,8 +169,13 @@ def _codes(root: Element) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
             decided[name] = tuple(line.strip() for line in lines[1:] if line.strip())
         waiting += [(one, name) for one in element.iterfind("Code")]
     n = Counter(name for name, _ in found.values())
-    names = {guid: f"{parent} {name}" if n[name] > 1 and parent else name for guid, (name, parent) in found.items()}
-    return names, decided
+    names: dict[str, str] = {}
+    parts: dict[str, set[str]] = {}
+    for guid, (name, parent) in found.items():
+        own = [parent, name] if n[name] > 1 and parent else [name]
+        names[guid] = " ".join(own)
+        parts.setdefault(names[guid], set()).update((names[guid], *own))
+    return names, parts, decided
 
 
 def _selections(
