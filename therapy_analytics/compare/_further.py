@@ -13,7 +13,7 @@ from therapy_analytics.agreement._cells import LISTED
 from therapy_analytics.agreement._gold import read_gold
 from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.clusters import SESSION
+from therapy_analytics.clusters import COLUMNS, SESSION
 from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
 from therapy_analytics.compare._groups import ALL, TOGETHER, Grouped
 from therapy_analytics.compare._phrases import p_phrase
@@ -83,7 +83,8 @@ def _by_hand(
     coded = pd.concat([where, people.values.drop(columns="place").reset_index(drop=True)], axis=1)
     drawn = "inclusion" in coded
     notes = [one for one in people.notes if not (drawn and one == LISTED)]
-    names = list(dict.fromkeys(["session_id", by, *([cluster] if cluster else [])]))
+    # All columns of clusters, because clients are told apart by counselor
+    names = [name for name in dict.fromkeys(("session_id", by, cluster, *COLUMNS)) if name in sessions]
     turns = machine.turns.merge(sessions[names].astype({"session_id": str}), on="session_id")
     rates = powered_rates(turns, coded, by=by, cluster=cluster)
     words = "\n".join([*_rates_in_words(rates, by), "", DRAWN if drawn else ASSUMPTION, *notes])

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from therapy_analytics.clusters import Bools, Floats, cluster_sums
+from therapy_analytics.clusters import SESSION, Bools, Floats, cluster_numbers, cluster_sums
 from therapy_analytics.compare._corrected import effective_n
 from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.errors import BadOptionError
@@ -204,7 +204,8 @@ def powered_rates(turns: pd.DataFrame, gold: pd.DataFrame, *, by: str, cluster: 
         has it, 0 it has not). Coders of one turn are averaged. A turn without a row for a code is not coded for it.
         With a column ``inclusion``, the probability with which the turn was drawn, turns are weighted by it.
     by, cluster : str
-        Columns of `turns`: groups, and clusters (``counselor``, ``source_group``; by default the session).
+        Columns of `turns`: groups, and clusters (``counselor``, ``source_group``, ``client``; by default the session).
+        A session without a value is its own cluster; clients are told apart by ``counselor``, if `turns` has it.
 
     Returns
     -------
@@ -293,7 +294,7 @@ def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, clu
         sums = drawn.groupby(turns["session_id"].to_numpy(), sort=False).sum().div(counts["machine"], axis=0)
         sessions = sessions.assign(**{str(name): sums[name] for name in sums})
     first = turns.drop_duplicates("session_id").set_index("session_id")
-    sessions["cluster"] = first[cluster].astype(str) if cluster else sessions.index.astype(str)
+    sessions["cluster"] = pd.Series(cluster_numbers(first, cluster or SESSION, by), index=first.index)
     sessions[by] = first[by] if by != "session_id" else sessions.index
     return sessions[sessions["n"] > 0]
 
