@@ -89,6 +89,22 @@ def test_clients_of_the_same_name_are_told_apart_by_counselor(results: Path, dra
     pd.testing.assert_frame_equal(*(one.drop(columns="note") for one in rows))
 
 
+def test_all_sessions_together_are_the_same_whatever_the_groups(results: Path, drawn: Path) -> None:
+    by_counselor, by_all = (
+        ta.compare(results, by=one, options=replace(QUICK, gold=drawn)) for one in ("counselor", "all")
+    )
+    pd.testing.assert_frame_equal(_table(by_counselor, "gold_all"), _table(by_all, "gold"))
+    by_session = ta.compare(results, by="counselor", options=replace(QUICK, cluster="session", gold=drawn))
+    assert _table(by_session, "gold_all")["df"].iloc[0] > _table(by_all, "gold")["df"].iloc[0]
+
+
+def test_a_rate_without_an_interval_is_said_without_one(results: Path, drawn: Path) -> None:
+    found = ta.compare(results, by="source", options=replace(QUICK, gold=drawn))
+    assert _table(found, "gold")["lo"].isna().all()
+    assert "(no interval); by hand alone" in found.words
+    assert "nan" not in found.words
+
+
 def test_codes_by_hand_go_with_one_folder(results: Path, by_hand: Path) -> None:
     sessions = ta.compare(results, by="source", options=QUICK)
     assert sessions.more
