@@ -42,7 +42,7 @@ DRAWN = (
 """What must stand beside them where the turns were drawn by ``tanalyze sample``."""
 UNFINISHED = 0.75
 """Where weighted turns stand for less than this share of all, a note says so: the sample may not be coded whole."""
-_SHORT = "the coded turns stand for {:.0%} of all: is the sample coded to its end?"
+SHORT = "the coded turns stand for {:.0%} of all: is the sample coded to its end?"
 _SUMS = ("people", "beside", "rest", "share", "machine")
 COLUMNS = (
     *("code", "n_sessions", "n_turns", "n_gold_sessions", "n_gold_turns", "rate", "lo", "hi", "error", "df"),
@@ -320,7 +320,7 @@ def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
     gold_low, gold_high = powered_interval(alone, n_gold)
     reached = float(part["share"].mean()) if "share" in part and n_gold else 1.0
     spread = int(part.loc[part["people"] > 0, "cluster"].nunique())
-    short = _SHORT.format(reached) if reached < UNFINISHED else ""
+    short = SHORT.format(reached) if reached < UNFINISHED else ""
     return {
         "n_sessions": len(part),
         "n_turns": int(part["n"].sum()),
