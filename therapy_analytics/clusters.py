@@ -43,12 +43,17 @@ def cluster_numbers(sessions: pd.DataFrame, column: str, by: str = "") -> Ints:
     """
     if column == SESSION:
         return np.arange(len(sessions), dtype=np.int64)
-    names = sessions[column]
+    names = _text(sessions[column])
     if column == "client":
         owner = by if by == "counselor" or "counselor" not in sessions else "counselor"
-        names = (sessions[owner] + "\x1f" + names).where(names != "", "") if owner in sessions else names
+        names = (_text(sessions[owner]) + "\x1f" + names).where(names != "", "") if owner in sessions else names
     alone = pd.Series([f"\x1e{i}" for i in range(len(sessions))], index=sessions.index)
     return np.asarray(pd.factorize(names.where(names != "", alone))[0], dtype=np.int64)
+
+
+def _text(column: pd.Series) -> pd.Series:
+    """Return the values as text, "" where there is none."""
+    return column.astype(object).where(column.notna(), "").astype(str)
 
 
 def cluster_sums(values: Floats, clusters: NDArray[np.generic]) -> Floats:

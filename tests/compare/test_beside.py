@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,6 +60,49 @@ def test_with_codes_by_hand_the_rates_stand_on_them(results: Path, by_hand: Path
     assert "With the turns that people coded" in found.words
     differences = next(one.table for one in found.more if one.name == "gold_differences")
     assert len(differences.query("code == @CODE")) == 1
+
+
+@pytest.fixture(scope="module")
+def drawn(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return codes of every second turn, as if each had been drawn with the probability 1/2."""
+    turns = pd.concat([pd.read_csv(path) for path in sorted((results / "sessions").glob("*/turns.csv"))])
+    coded = turns[turns["role"] == "therapist"].iloc[::2]
+    path = tmp_path_factory.mktemp("drawn") / "codes.csv"
+    coded[["session_id", "turn"]].assign(code=CODE, value=coded[CODE], inclusion=0.5).to_csv(path, index=False)
+    return path
+
+
+def _table(found: ta.Comparison, name: str) -> pd.DataFrame:
+    return next(one.table for one in found.more if one.name == name)
+
+
+def test_clients_of_the_same_name_are_told_apart_by_counselor(results: Path, drawn: Path, tmp_path: Path) -> None:
+    named = tmp_path / "results"
+    shutil.copytree(results, named)
+    sessions = pd.read_csv(named / "sessions.csv").assign(client="1")
+    sessions.to_csv(named / "sessions.csv", index=False)
+    rows = [
+        _table(ta.compare(named, by="all", options=replace(QUICK, cluster=one, gold=drawn)), "gold")
+        for one in ("client", "counselor")
+    ]
+    assert rows[0]["df"].notna().all()
+    pd.testing.assert_frame_equal(*(one.drop(columns="note") for one in rows))
+
+
+def test_all_sessions_together_are_the_same_whatever_the_groups(results: Path, drawn: Path) -> None:
+    by_counselor, by_all = (
+        ta.compare(results, by=one, options=replace(QUICK, gold=drawn)) for one in ("counselor", "all")
+    )
+    pd.testing.assert_frame_equal(_table(by_counselor, "gold_all"), _table(by_all, "gold"))
+    by_session = ta.compare(results, by="counselor", options=replace(QUICK, cluster="session", gold=drawn))
+    assert _table(by_session, "gold_all")["df"].iloc[0] > _table(by_all, "gold")["df"].iloc[0]
+
+
+def test_a_rate_without_an_interval_is_said_without_one(results: Path, drawn: Path) -> None:
+    found = ta.compare(results, by="source", options=replace(QUICK, gold=drawn))
+    assert _table(found, "gold")["lo"].isna().all()
+    assert "(no interval); by hand alone" in found.words
+    assert "nan" not in found.words
 
 
 def test_codes_by_hand_go_with_one_folder(results: Path, by_hand: Path) -> None:

@@ -123,6 +123,16 @@ def test_clusters_make_intervals_wider() -> None:
     assert together["corrected_hi"] - together["corrected_lo"] >= alone["corrected_hi"] - alone["corrected_lo"]
 
 
+def test_a_client_is_one_of_a_counselor_and_an_unknown_one_is_alone() -> None:
+    rates = [0.1, 0.2, 0.5, 0.6]
+    table = sessions(therapist_question_rate=rates, counselor=list("xxyy"), client=["1", "2", "1", "2"], nobody="")
+    alone, *others = (
+        corrected_rates(table, by="group", tagger="fast", cluster=one) for one in (None, "client", "nobody")
+    )
+    for found in others:
+        pd.testing.assert_frame_equal(found, alone)
+
+
 def test_errors_that_help() -> None:
     table = sessions(therapist_question_rate=0.2)
     with pytest.raises(UnknownNameError, match="accurate"):

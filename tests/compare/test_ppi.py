@@ -143,6 +143,23 @@ def test_groups_and_what_cannot_be_told() -> None:
     assert "no turn of the group" in uncoded.set_index("who").loc["z", "note"]
 
 
+def test_clients_of_two_counselors_are_two_clusters() -> None:
+    # Six sessions: clients 1 and 2 of each of three counselors.
+    turns, gold = _tables()
+    place = turns["session_id"].astype(int)
+    turns = turns.assign(counselor=(place % 6 // 2).astype(str), client=(place % 2).astype(str))
+    found = powered_rates(turns, gold, by="all", cluster="client").iloc[0]
+    assert found["df"] == 5
+    assert found["lo"] < found["rate"] < found["hi"]
+
+
+def test_sessions_without_a_counselor_are_clusters_of_their_own() -> None:
+    turns, gold = _tables()
+    named = turns.assign(counselor=turns["session_id"].where(turns["session_id"] == "0", ""))
+    by_counselor, by_session = (powered_rates(named, gold, by="all", cluster=one) for one in ("counselor", None))
+    pd.testing.assert_frame_equal(by_counselor.drop(columns="note"), by_session.drop(columns="note"))
+
+
 def test_all_turns_coded_is_people_alone() -> None:
     turns, _ = _tables()
     whole = turns[["session_id", "turn"]].assign(code="mi_question", value=np.tile([1, 0, 0, 0, 0], 24))

@@ -94,6 +94,12 @@ def test_groups_add_up_and_clusters_count() -> None:
     assert ratios.loc["x", "hi"] > ratios.loc["y", "hi"]
 
 
+def test_a_client_is_one_of_a_counselor() -> None:
+    named = [{"counselor": "a", "client": "1"}, {"counselor": "b", "client": "1"}]
+    rows = [session(30, 10, who="x", **named[0]), session(10, 30, who="x", **named[1])]
+    assert counted(rows, by="who", cluster="client")["lo"] == counted(rows, by="who")["lo"]
+
+
 def test_counted_by_hand() -> None:
     rows = {"n_client_change": 2, "n_client_sustain": 1, "n_open_question": 1, "open_question_rate": 0.5}
     found = summary_counts(pd.DataFrame([session(3, 2, 5, **rows)]), by="session_id").set_index("summary")

@@ -125,6 +125,19 @@ def test_a_mistake_is_a_sentence(study: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_slopes_of_a_sample_that_is_half_coded_are_said_with_a_question(study: Path) -> None:
+    turns = ta.load(study / "results").turns
+    coded = turns[turns["session_id"].astype(str).str.endswith(("_1", "_3", "_5")) & (turns["role"] == "therapist")]
+    gold = coded[["session_id", "turn"]].assign(
+        code="mi_reflection", value=coded["mi_reflection"].astype(int), inclusion=1.0
+    )
+    options = ta.OutcomeOptions(gold=gold, imputations=0, measures=("therapist_reflection_rate",))
+    found = str(ta.outcomes(study / "results", study / "phq9.csv", options=options))
+    assert "of 72 sessions by hand), where the machine's codes alone give" in found
+    assert "But the coded turns stand for 50% of all: is the sample coded to its end?\n" in found
+    assert "or left some out by chance alone" in found
+
+
 def test_codes_by_hand_correct_the_slopes(study: Path) -> None:
     turns = ta.load(study / "results").turns
     coded = turns[turns["session_id"].astype(str).str.endswith(("_1", "_6")) & (turns["role"] == "therapist")]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import special
 
-from therapy_analytics.outcomes._drawn import drawn_slopes, rates_of
+from therapy_analytics.outcomes._drawn import drawn_slopes, rate_on_score, rates_of, score_on_rate
 from therapy_analytics.outcomes._gold import RATE_ON_SCORE, SCORE_ON_RATE
 from therapy_analytics.sampling._design import design, drawn, uncertainty, weights_in_rates
 
@@ -25,7 +25,30 @@ def test_a_rate_from_drawn_turns_counts_each_by_its_probability() -> None:
     assert found.noise == pytest.approx([0.5 * (0.75**2 + 0.25**2) / (0.5 * 4) ** 2, 0.0])
 
 
-def _study(rng: np.random.Generator, n_sessions: int = 80) -> tuple[pd.DataFrame, pd.DataFrame]:
+def test_coded_turns_stand_for_sessions_that_nobody_coded() -> None:
+    # Four turns a session, drawn with 1/2. Two turns of a (with the code) and of b (without) are coded, not c, d.
+    turns = pd.DataFrame({"session_id": list("aaaabbbbccccdddd"), "machine": 0.5, "inclusion": 0.5, "people": np.nan})
+    turns.loc[[0, 1, 4, 5], "people"] = [1.0, 1.0, 0.0, 0.0]
+    _, found = rates_of(turns, by_machine=False)
+    # The level is 1/2, and what is left of a (1/2) and of b (-1/2) counts twice.
+    assert found.reached == pytest.approx(0.5)
+    assert found.rate == pytest.approx([1.5, -0.5, 0.5, 0.5])
+    # The square of 1/2 is 1/16 too large on average, by the draw of turns; so 3/16 is how far rates differ in a and b,
+    # and all the rest of the square of 1, which stands for two sessions, is noise.
+    assert found.noise == pytest.approx([1 - 2 * 3 / 16] * 2 + [0, 0])
+
+
+def test_coded_turns_stand_for_others_of_their_session() -> None:
+    # One of the two drawn turns of each session is coded: as if drawn with 1/4.
+    turns = pd.DataFrame({"session_id": list("aaaabbbb"), "machine": 0.5, "inclusion": 0.5, "people": np.nan})
+    turns.loc[[0, 4], "people"] = [1.0, 0.0]
+    _, found = rates_of(turns, by_machine=False)
+    assert found.reached == pytest.approx(0.5)
+    assert found.rate == pytest.approx([1.0, 0.0])
+    assert found.noise == pytest.approx([0.75 * 0.5**2] * 2)
+
+
+def _study(rng: np.random.Generator, n_sessions: int = 80, turns_coded: int = 300) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw sessions whose tagger sees more of the code where scores are low."""
     rate = rng.beta(3, 6, n_sessions)
     score = 20 + 10 * rate + rng.normal(0, 2, n_sessions)
@@ -36,7 +59,7 @@ def _study(rng: np.random.Generator, n_sessions: int = 80) -> tuple[pd.DataFrame
     seen = special.expit(1.5 * logit + 1 - 0.3 * (score[session] - score.mean()) + rng.normal(0, 0.7, len(session)))
     turns = pd.DataFrame({"session_id": session.astype(str), "turn": 0, "role": "client", "group": "all"})
     turns = turns.assign(machine=seen, true=has)
-    plan = design(weights_in_rates(turns), uncertainty(seen[:, None]), 300)
+    plan = design(weights_in_rates(turns), uncertainty(seen[:, None]), turns_coded)
     chosen = drawn(turns, plan.inclusion, rng)
     people = np.full(len(turns), np.nan)
     people[chosen] = has[chosen]
@@ -75,6 +98,36 @@ def test_slopes_are_unbiased_and_their_intervals_hold() -> None:
     assert known.mean() > 0.4  # in the others, four turns a session do not show how far rates differ
     assert held[known].mean() >= 0.92
     assert np.median(value[known]) == pytest.approx(truth[SCORE_ON_RATE], rel=0.25)
+
+
+@pytest.mark.parametrize("stopped", ["after half of the sessions", "after half of the turns of each"])
+def test_slopes_of_a_sample_that_is_half_coded_are_unbiased_and_their_intervals_hold(stopped: str) -> None:
+    truth, found = _true_slopes(), []
+    for seed in range(2 * RUNS):
+        rng = np.random.default_rng(seed)
+        joined, turns = _study(rng, turns_coded=600)
+        names = rng.permutation(joined["session_id"])[:40]
+        kept = turns["session_id"].isin(names) if "sessions" in stopped else rng.random(len(turns)) < 0.5
+        _, rates = rates_of(turns.assign(people=turns["people"].where(kept)))
+        y = joined["score"].to_numpy()
+        found.append((*rate_on_score(y, rates)[:3], *score_on_rate(y, rates)[:3]))
+    slope, low, high, turned, turned_low, turned_high = np.array(found).T
+    of_rate, of_score = truth[RATE_ON_SCORE], truth[SCORE_ON_RATE]
+    assert slope.mean() == pytest.approx(of_rate, abs=3 * slope.std() / np.sqrt(len(slope)))
+    assert np.mean((low <= of_rate) & (of_rate <= high)) >= 0.92
+    known = np.isfinite(turned)
+    assert np.mean((turned_low <= of_score) & (of_score <= turned_high), where=known) >= 0.92
+    assert np.median(turned[known]) == pytest.approx(of_score, rel=0.25)
+
+
+def test_a_sample_that_is_not_coded_to_its_end_is_noted() -> None:
+    joined, turns = _study(np.random.default_rng(1))
+    whole = drawn_slopes(joined, {"asks": turns}, ["asks"], ["score"])
+    assert not whole["note"].str.contains("of all").any()
+    half = turns.assign(people=turns["people"].where(turns["session_id"].astype(int) < 40))
+    found = drawn_slopes(joined, {"asks": half}, ["asks"], ["score"])
+    assert found["note"].str.contains(r"the coded turns stand for (?:4|5)\d% of all: is the sample").all()
+    assert np.isfinite(found.set_index("direction").loc[RATE_ON_SCORE, "lo"])
 
 
 def test_too_few_sessions_and_scores_that_do_not_vary_are_said() -> None:

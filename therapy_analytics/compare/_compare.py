@@ -264,7 +264,7 @@ def _compared(
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
-    more = tuple(further_tables(data, read, sources, options.gold))
+    more = tuple(further_tables(data, read, sources, options.gold, options.cluster))
     warnings = [*read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
     shown = [_nothing_to_compare(data), ""] if table.empty else shown
     recipe = _recipe(read, data, options)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from therapy_analytics.behaviours import builtin_codebooks
-from therapy_analytics.clusters import Floats, cluster_error
+from therapy_analytics.clusters import SESSION, Floats, cluster_error, cluster_numbers
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.measures._intervals import Z95, wilson
 
@@ -157,7 +157,8 @@ def corrected_rates(
     sessions : DataFrame
         A row a session, with the rates of codes.
     by, cluster : str
-        Columns of it: groups, and clusters (``counselor``, ``source_group``; by default the session).
+        Columns of it: groups, and clusters (``counselor``, ``source_group``, ``client``; by default the session). A
+        session without a value is its own cluster; clients are told apart by ``counselor`` if there is such a column.
     tagger, aim : str, optional
         As in `errors_by_code`. For ``llm`` and "" (unknown) there is no correction, and the note says so.
 
@@ -198,7 +199,7 @@ def corrected_rates(
 
 def _rates(sessions: pd.DataFrame, by: str, cluster: str | None) -> Iterator[pd.DataFrame]:
     """Yield for each code a row a session: group, cluster, ``n`` turns, ``rate``, ``expected`` (mean probability)."""
-    about = pd.DataFrame({by: sessions[by], "cluster": clusters_of(sessions, cluster)})
+    about = pd.DataFrame({by: sessions[by], "cluster": cluster_numbers(sessions, cluster or SESSION, by)})
     # Only the books that repeat no other have rates in the table, under the name of the code
     books = {book.id for book in builtin_codebooks() if not book.overlaps}
     for row in errors_table().drop_duplicates("code").to_dict("records"):
@@ -207,12 +208,6 @@ def _rates(sessions: pd.DataFrame, by: str, cluster: str | None) -> Iterator[pd.
         if book in books and {column, n} <= set(sessions.columns):
             numbers = {"n": sessions[n], "rate": sessions[column], "expected": sessions.get(f"{column}_expected", nan)}
             yield about.assign(code=row["code"], role=row["role"], **numbers)
-
-
-def clusters_of(sessions: pd.DataFrame, cluster: str | None) -> NDArray[np.object_]:
-    """Return the cluster of each session (n_sessions,); without a column, each its own."""
-    names = sessions[cluster] if cluster else pd.Series(range(len(sessions)))
-    return names.astype(str).to_numpy(dtype=object)
 
 
 def mean_share(rates: Floats, n: Floats, clusters: NDArray[np.generic]) -> tuple[Share, int]:

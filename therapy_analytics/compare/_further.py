@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,7 @@ from therapy_analytics.agreement._cells import LISTED
 from therapy_analytics.agreement._gold import read_gold
 from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.clusters import SESSION
+from therapy_analytics.clusters import COLUMNS, cluster_column
 from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
 from therapy_analytics.compare._groups import ALL, TOGETHER, Grouped
 from therapy_analytics.compare._phrases import p_phrase
@@ -37,16 +38,18 @@ class FurtherTable:
 
 
 def further_tables(
-    data: Grouped, read: Results, sources: tuple[Path | Analysis, ...], gold: Path | None
+    data: Grouped, read: Results, sources: tuple[Path | Analysis, ...], gold: Path | None, asked: str | None
 ) -> Iterator[FurtherTable]:
     """Yield the tables of rates and counts, if there are codes; with `gold`, the rates that rest on people's codes.
 
     `read` says who coded the sessions, and `sources` where their turns are; none if a table of sessions was given.
+    `asked` is the column of clusters that the user named; without it, that of all sessions together is chosen anew,
+    because counselors who are compared with each other are not clusters, and of all sessions together they are.
     """
     if gold is not None and len(sources) != 1:
         problem = "can be used with one folder of results or one analysis only"
         raise BadOptionError("--gold", problem, "Name the one that was coded")
-    sessions, cluster = data.sessions[data.group >= 0], None if data.clustered_by == SESSION else data.clustered_by
+    sessions, cluster = data.sessions[data.group >= 0], data.clustered_by
     tagger, aim = "" if read.own_codes else coder_of(read), read.aim or "balanced"
     try:
         corrected = corrected_rates(sessions, by=data.by, cluster=cluster, tagger=tagger, aim=aim)
@@ -58,7 +61,8 @@ def further_tables(
         words = _counts_in_words(counts, data.by)
         yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
     if gold is not None:
-        yield from _by_hand(sessions, data.by, cluster, sources[0], gold)
+        of_all = asked or cluster_column(sessions[read.about])
+        yield from _by_hand(sessions, data.by, (cluster, of_all), sources[0], gold)
 
 
 def coder_of(read: Results) -> str:
@@ -74,24 +78,28 @@ def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
 
 
 def _by_hand(
-    sessions: pd.DataFrame, by: str, cluster: str | None, source: Path | Analysis, gold: Path
+    sessions: pd.DataFrame, by: str, clusters: tuple[str, str], source: Path | Analysis, gold: Path
 ) -> Iterator[FurtherTable]:
-    """Yield the rates that rest on people's codes, and their differences."""
+    """Yield the rates that rest on people's codes, and their differences.
+
+    `clusters` are the columns of clusters within groups, and of all sessions together.
+    """
     machine = read_machine(source)
     people = read_gold(machine, gold, GoldOptions())
     where = machine.turns[["session_id", "turn"]].iloc[people.values["place"].astype(int)].reset_index(drop=True)
     coded = pd.concat([where, people.values.drop(columns="place").reset_index(drop=True)], axis=1)
     drawn = "inclusion" in coded
     notes = [one for one in people.notes if not (drawn and one == LISTED)]
-    names = list(dict.fromkeys(["session_id", by, *([cluster] if cluster else [])]))
+    # All columns of clusters, because clients are told apart by counselor
+    names = [name for name in dict.fromkeys(("session_id", by, *clusters, *COLUMNS)) if name in sessions]
     turns = machine.turns.merge(sessions[names].astype({"session_id": str}), on="session_id")
-    rates = powered_rates(turns, coded, by=by, cluster=cluster)
+    rates = powered_rates(turns, coded, by=by, cluster=clusters[0])
     words = "\n".join([*_rates_in_words(rates, by), "", DRAWN if drawn else ASSUMPTION, *notes])
     yield FurtherTable("gold", "With the turns that people coded", rates, words)
     differences = powered_differences(rates, by)
     yield FurtherTable("gold_differences", "Differences of these rates", differences, _apart_in_words(differences))
     if drawn and by != ALL:
-        whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=cluster)
+        whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=clusters[1])
         words = "\n".join(_rates_in_words(whole, ALL))
         yield FurtherTable("gold_all", "With the turns that people coded, all sessions together", whole, words)
 
@@ -108,8 +116,12 @@ def _apart_in_words(differences: pd.DataFrame) -> str:
 
 def _rates_in_words(rates: pd.DataFrame, by: str) -> list[str]:
     lines = [
-        f"- {row['code']}, {row[by]}: {row['rate']:.0%} ({row['lo']:.0%} to {row['hi']:.0%}); by hand alone "
-        f"{row['gold_rate']:.0%} ({row['gold_lo']:.0%} to {row['gold_hi']:.0%}), machine {row['machine_rate']:.0%}"
+        f"- {row['code']}, {row[by]}: {row['rate']:.0%} ({_interval(row['lo'], row['hi'])}); by hand alone "
+        f"{row['gold_rate']:.0%} ({_interval(row['gold_lo'], row['gold_hi'])}), machine {row['machine_rate']:.0%}"
         for row in rates[rates["rate"].notna()].head(_MOST_LISTED).to_dict("records")
     ]
     return lines or ["Too few sessions were coded by hand: see the notes in gold.csv."]
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{low:.0%} to {high:.0%}" if isfinite(low) else "no interval"

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from therapy_analytics.clusters import Bools, Floats, cluster_sums
+from therapy_analytics.clusters import SESSION, Bools, Floats, cluster_numbers, cluster_sums
 from therapy_analytics.compare._corrected import effective_n
 from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.errors import BadOptionError
@@ -42,7 +42,7 @@ DRAWN = (
 """What must stand beside them where the turns were drawn by ``tanalyze sample``."""
 UNFINISHED = 0.75
 """Where weighted turns stand for less than this share of all, a note says so: the sample may not be coded whole."""
-_SHORT = "the coded turns stand for {:.0%} of all: is the sample coded to its end?"
+SHORT = "the coded turns stand for {:.0%} of all: is the sample coded to its end?"
 _SUMS = ("people", "beside", "rest", "share", "machine")
 COLUMNS = (
     *("code", "n_sessions", "n_turns", "n_gold_sessions", "n_gold_turns", "rate", "lo", "hi", "error", "df"),
@@ -204,7 +204,8 @@ def powered_rates(turns: pd.DataFrame, gold: pd.DataFrame, *, by: str, cluster: 
         has it, 0 it has not). Coders of one turn are averaged. A turn without a row for a code is not coded for it.
         With a column ``inclusion``, the probability with which the turn was drawn, turns are weighted by it.
     by, cluster : str
-        Columns of `turns`: groups, and clusters (``counselor``, ``source_group``; by default the session).
+        Columns of `turns`: groups, and clusters (``counselor``, ``source_group``, ``client``; by default the session).
+        A session without a value is its own cluster; clients are told apart by ``counselor``, if `turns` has it.
 
     Returns
     -------
@@ -293,7 +294,7 @@ def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, clu
         sums = drawn.groupby(turns["session_id"].to_numpy(), sort=False).sum().div(counts["machine"], axis=0)
         sessions = sessions.assign(**{str(name): sums[name] for name in sums})
     first = turns.drop_duplicates("session_id").set_index("session_id")
-    sessions["cluster"] = first[cluster].astype(str) if cluster else sessions.index.astype(str)
+    sessions["cluster"] = pd.Series(cluster_numbers(first, cluster or SESSION, by), index=first.index)
     sessions[by] = first[by] if by != "session_id" else sessions.index
     return sessions[sessions["n"] > 0]
 
@@ -319,7 +320,7 @@ def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
     gold_low, gold_high = powered_interval(alone, n_gold)
     reached = float(part["share"].mean()) if "share" in part and n_gold else 1.0
     spread = int(part.loc[part["people"] > 0, "cluster"].nunique())
-    short = _SHORT.format(reached) if reached < UNFINISHED else ""
+    short = SHORT.format(reached) if reached < UNFINISHED else ""
     return {
         "n_sessions": len(part),
         "n_turns": int(part["n"].sum()),

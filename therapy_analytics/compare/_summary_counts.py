@@ -8,14 +8,12 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.codebook import correlation_of
-from therapy_analytics.clusters import Floats, cluster_error
+from therapy_analytics.clusters import SESSION, Floats, Ints, cluster_error, cluster_numbers
 from therapy_analytics.compare._corrected import (
     Share,
     TaggerErrors,
-    clusters_of,
     corrected_ratio,
     effective_n,
     errors_by_code,
@@ -109,7 +107,7 @@ def summary_counts(
     sessions : DataFrame
         A row a session, with counts of turns that have a code.
     by, cluster : str
-        Columns of it: groups, and clusters (by default the session).
+        Columns of it: groups, and clusters, as for `corrected_rates`.
     tagger, aim : str, optional
         As in `errors_by_code`; with ``accurate`` or ``fast`` R:Q is corrected, too.
 
@@ -137,7 +135,7 @@ def summary_counts(
     """
     known = errors_by_code(tagger, aim)
     counts = _session_counts(sessions)
-    groups, clusters = sessions[by].to_numpy(), clusters_of(sessions, cluster)
+    groups, clusters = sessions[by].to_numpy(), cluster_numbers(sessions, cluster or SESSION, by)
     rows = [
         {by: group} | _row(one, counts[groups == group], clusters[groups == group], known)
         for group in pd.unique(sessions[by].dropna())
@@ -161,7 +159,7 @@ def _session_counts(sessions: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(
-    one: SummaryCount, counts: pd.DataFrame, clusters: NDArray[np.object_], known: Mapping[str, TaggerErrors]
+    one: SummaryCount, counts: pd.DataFrame, clusters: Ints, known: Mapping[str, TaggerErrors]
 ) -> dict[str, object]:
     """Return the columns of a summary of a group."""
     row = dict.fromkeys(COLUMNS[1:8], nan) | {"summary": one.name, "n": 0, "band": ""}
@@ -185,7 +183,7 @@ def _row(
     return row | dict(zip(names, (*observed, *true), strict=True)) | {"band": band, "sentence": sentence}
 
 
-def _observed(one: SummaryCount, top: Floats, beside: Floats, clusters: NDArray[np.object_], effect: float) -> Interval:
+def _observed(one: SummaryCount, top: Floats, beside: Floats, clusters: Ints, effect: float) -> Interval:
     """Return a ratio or per cent of sums with its interval, by the share of the first in both together."""
     both = top + beside
     total = float(both.sum())

@@ -14,12 +14,13 @@ from scipy import stats
 from therapy_analytics.agreement._gold import Gold
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.clusters import Floats
+from therapy_analytics.compare._ppi import SHORT, UNFINISHED
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.outcomes._gold import COLUMNS, FEWEST_GOLD, RATE_ON_SCORE, SCORE_ON_RATE, least_squares
 
 DRAWN = (
     "Valid whatever the tagger does, because each coded turn was drawn with a known probability (column inclusion), if "
-    "people coded all turns that were drawn, and sessions are independent."
+    "people coded all turns that were drawn, or left some out by chance alone, and sessions are independent."
 )
 _TOO_ALIKE = (
     "so few coded turns a session do not tell how far rates differ between sessions (corrected.csv has the slope of "
@@ -37,11 +38,14 @@ class DrawnRates:
         Unbiased for what people would code in the whole session: the machine's rate, put right by the coded turns, each
         of which counts 1 / inclusion.
     noise : float64 array (n_sessions,)
-        Estimated variance that the draw adds to it.
+        Estimated variance that the draw adds to it, and that drawn turns were not coded.
+    reached : float
+        Share of all turns that the weighted coded turns stand for: near 1 if all drawn turns were coded.
     """
 
     rate: Floats
     noise: Floats
+    reached: float
 
 
 def drawn_turns(machine: Machine, gold: Gold) -> dict[str, pd.DataFrame]:
@@ -62,6 +66,9 @@ def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> tuple[pd.Index,
 
     People's codes are regressed on the machine's probabilities over the coded turns, with the weights that make the
     noise smallest; a session's rate is the mean of what that predicts, and of its coded turns' weighted residuals.
+
+    Where people coded only some of the drawn turns, the others are taken as missing at random: coded turns count as
+    much more as makes them stand for all turns of their sessions, and these sessions for all sessions.
     """
     session, names = pd.factorize(turns["session_id"])
     size = np.bincount(session)
@@ -69,15 +76,24 @@ def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> tuple[pd.Index,
     p, y, inclusion = (turns[name].to_numpy(dtype=np.float64) for name in ("machine", "people", "inclusion"))
     p, y, inclusion = p if by_machine else np.zeros(len(p)), y[coded], inclusion[coded]
     own, counts = session[coded], size[session[coded]]
+    shares = np.bincount(own, 1 / (inclusion * counts), minlength=len(size))
+    reached = float(shares.mean())
+    # Coders who stop half way leave out whole sessions, so that what the others have apart is less sure than the draw
+    # of turns alone would let it be; turns that are left out one by one are as if they had been drawn more rarely.
+    in_session = min(float(shares[shares > 0].mean()), 1.0)
+    sessions = min(reached / in_session, 1.0)
+    inclusion = inclusion * in_session
     weights = np.maximum(1 - inclusion, 1e-6) / (inclusion * counts) ** 2
     off = p[coded] - np.average(p[coded], weights=weights)
     square = float(np.sum(weights * off**2))
     slope = float(np.clip(np.sum(weights * off * y) / square, 0, 1)) if square > 0 else 0.0
     level = float(np.average(y - slope * p[coded], weights=1 / (inclusion * counts)))
     residual = (y - slope * p[coded] - level) / (inclusion * counts)
-    rate = level + slope * np.bincount(session, p) / size + np.bincount(own, residual, minlength=len(size))
-    noise = np.bincount(own, (1 - inclusion) * residual**2, minlength=len(size))
-    return pd.Index(names), DrawnRates(rate, noise.astype(np.float64))
+    apart = np.bincount(own, residual, minlength=len(size))
+    rate = level + slope * np.bincount(session, p) / size + apart / sessions
+    of_turns = np.bincount(own, (1 - inclusion) * residual**2, minlength=len(size))
+    noise = (sessions * of_turns + (1 - sessions) * apart**2) / sessions**2
+    return pd.Index(names), DrawnRates(rate, noise.astype(np.float64), reached)
 
 
 def drawn_slopes(
@@ -137,12 +153,13 @@ def _both_ways(turns: pd.DataFrame, y: Floats, machine: Floats, n_gold: int) -> 
     why = f"{n_gold} sessions with coded turns have a score, {FEWEST_GOLD} are needed"
     why = why if n_gold < FEWEST_GOLD else "the score does not vary"
     both, alone = (rates_of(turns, by_machine=one)[1] if enough else None for one in (True, False))
+    short = SHORT.format(both.reached) if both and both.reached < UNFINISHED else ""
     for way, slope in ((SCORE_ON_RATE, score_on_rate), (RATE_ON_SCORE, rate_on_score)):
         own = dict(zip(empty, slope(y, both), strict=True)) if both else empty
         bare = dict(zip(empty, slope(y, alone), strict=True)) if alone else empty
         turned = way == RATE_ON_SCORE
         naive = least_squares(*((y, machine) if turned else (machine, y)), np.isfinite(machine))
-        note = why if not enough else (_TOO_ALIKE if np.isnan(own["lo"]) else "")
+        note = why if not both else "; ".join(filter(None, (_TOO_ALIKE if np.isnan(own["lo"]) else "", short)))
         found[way] = (
             own
             | {f"gold_{name}": bare[name] for name in ("slope", "lo", "hi")}

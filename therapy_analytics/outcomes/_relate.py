@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 
 import pandas as pd
@@ -137,13 +138,14 @@ def _by_hand(corrected: pd.DataFrame, labels: dict[str, str], rests_on: str) -> 
     rows = corrected[corrected["direction"] == SCORE_ON_RATE]
     for row in rows.to_dict("records"):
         what = f"{labels[row['scale']]} and {spaced(row['measure'])}"
-        if row["note"]:
-            yield f"{what}: no slope, {row['note']}."
+        end = "" if not row["note"] or row["note"].endswith("?") else "."
+        if isnan(row["lo"]):
+            yield f"{what}: no slope, {row['note']}{end}"
             continue
         slope, low, high = (f"{row[name]:+.3g}" for name in ("slope", "lo", "hi"))
         yield (
             f"{what}: {slope} points from a rate of 0 to 1 (95% interval {low} to {high}, {p_phrase('p', row['p'])}; "
             f"{row['n_gold']} of {row['n_sessions']} sessions by hand), where the machine's codes alone give "
-            f"{row['machine_slope']:+.3g}."
+            f"{row['machine_slope']:+.3g}." + (f" But {row['note']}{end}" if row["note"] else "")
         )
     yield rests_on
