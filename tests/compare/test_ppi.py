@@ -11,6 +11,7 @@ from scipy import stats
 
 from therapy_analytics.compare._ppi import (
     FEWEST_EVENTS,
+    Powered,
     powered_differences,
     powered_interval,
     powered_mean,
@@ -184,3 +185,14 @@ def test_codes_of_other_sessions_are_refused() -> None:
     turns, gold = _tables()
     with pytest.raises(BadOptionError, match="none of its turns"):
         powered_rates(turns, gold.assign(session_id="another"), by="all")
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 20), (1, 20), (6, 20), (20, 20)])
+def test_of_drawn_turns_each_end_leaves_out_half_of_what_was_seen_and_all_beyond(k: int, n: int) -> None:
+    """The mid-P interval by its definition (Lancaster 1961), from sums of binomial probabilities."""
+    low, high = powered_interval(Powered(k / n, 0.0, 0.0, 10**9), n, drawn=True)
+    beyond = {end: stats.binom.sf(k, n, end) + stats.binom.pmf(k, n, end) / 2 for end in (low, high)}
+    assert beyond[low] == pytest.approx(0.025, abs=1e-6) or (k, low) == (0, 0.0)
+    assert 1 - beyond[high] == pytest.approx(0.025, abs=1e-6) or (k, high) == (n, 1.0)
+    wider = powered_interval(Powered(k / n, 0.0, 0.0, 10**9), n)
+    assert wider[0] <= low < high <= wider[1]

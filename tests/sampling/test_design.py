@@ -126,7 +126,7 @@ def test_an_expected_interval_is_that_of_the_estimate() -> None:
     coded = 40 * (1 - 0.75**10)
     error = sqrt(0.003125 * coded / (coded - 2))
     found = weighted_mean(*(np.full(40, one) for one in (0.5, 0.5, 1.0, 0.5)), np.arange(40), weight=1.0)
-    low, high = powered_interval(type(found)(0.5, error, 1.0, round(coded)), np.inf)
+    low, high = powered_interval(type(found)(0.5, error, 1.0, round(coded)), np.inf, drawn=True)
     assert half_width(turns, np.full(400, 0.25)) == pytest.approx((high - low) / 2, rel=1e-3)
     assert half_width(turns, np.full(400, 0.5)) < half_width(turns, np.full(400, 0.25))
     assert np.isnan(half_width(turns[turns["session_id"] < 3], np.full(30, 0.5)))
