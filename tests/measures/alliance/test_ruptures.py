@@ -139,7 +139,7 @@ def test_on_the_invented_excerpts(root: Path, make) -> None:  # type: ignore[no-
     if not path.is_file():
         pytest.skip("only a checkout has tools/")
     totals: dict[str, float] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines()[::3]:
         turns = json.loads(line)["turns"]
         codes: dict[str, list[int]] = {}
         for place, turn in enumerate(turns):

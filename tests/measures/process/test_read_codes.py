@@ -23,7 +23,7 @@ def excerpts(root: Path, make) -> list[AnnotatedSession]:  # type: ignore[no-unt
     path = root / "tools" / "process_codes" / "invented.jsonl"
     if not path.is_file():
         pytest.skip("only a checkout has tools/")
-    read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[::3]]
     found = []
     for turns in (one["turns"] for one in read):
         given = [{code.removesuffix("?") for code in turn["codes"]} for turn in turns]
@@ -36,7 +36,7 @@ def excerpts(root: Path, make) -> list[AnnotatedSession]:  # type: ignore[no-unt
 def test_values_are_in_their_range(excerpts: list[AnnotatedSession], name: str) -> None:
     columns = MEASURES[name].columns_for([])
     seen = set()
-    for session in excerpts[::7]:
+    for session in excerpts[::3]:
         values = MEASURES[name].compute(session)
         assert values.keys() == {column.name for column in columns}
         for column in columns:
@@ -60,12 +60,12 @@ def test_no_danger_is_passed_over_where_a_turn_asks_or_helps(excerpts: list[Anno
         met = session.decided("process_risk_asked") | session.decided("process_risk_help")
         assert not (met & ~session.decided("process_risk_worsened") & (values["danger_missed_turn"] == 1)).any()
         n_danger, n_passed = n_danger + own.sum(), n_passed + np.count_nonzero(outcome == 1)
-    assert n_danger > 150
-    assert 20 < n_passed < n_danger / 2
+    assert n_danger > 50
+    assert 6 < n_passed < n_danger / 2
 
 
 def test_advice_that_readers_saw_is_the_rate_of_advice(excerpts: list[AnnotatedSession]) -> None:
-    for session in excerpts[::20]:
+    for session in excerpts[::7]:
         own = session.spoken_by("therapist")
         values = MEASURES["behaviour_rates"].compute(session)
         assert values["n_therapist_advice"] == np.count_nonzero(session.decided("process_advice") & own)

@@ -13,8 +13,8 @@ from benchmarks import planted
 from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures.synchrony.tables import kinds
 
-STRENGTHS = (0.15, 0.3, 0.6)
-N, N_NULL = 16, 40
+STRENGTHS = (0.2, 0.6)
+N, N_NULL = 12, 40
 LEVEL, LOWEST_MEAN = 0.05, 0.35
 OF_WORDS = ["lexical_alignment", "lexical_alignment_2"]
 OF_STYLE = ["coordination", "lsm_turn_mean", "rlsm"]
@@ -45,7 +45,12 @@ def found() -> Found:
     known: dict[str, pd.DataFrame] = {}
 
     alone = {f"{what} alone": planted.Plant("client", {what: 0.6}) for what in planted.PLANTS}
-    cells = planted.cells() | alone
+    cells = {"none 0": planted.Plant()} | alone
+    cells |= {
+        f"{who} {s}": planted.Plant(who, dict.fromkeys(planted.PLANTS, s))
+        for who in planted.FOLLOWERS
+        for s in STRENGTHS
+    }
 
     def measured(cell: str) -> pd.DataFrame:
         if cell not in known:
