@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from therapy_analytics.cli._app import PEOPLE, Replace, app, names_in, remark, say, sentences
+from therapy_analytics.cli._app import INPUT, OUTPUT, PEOPLE, Replace, app, names_in, remark, say, sentences
+
+DRAWN = "Which turns"
 
 
 @app.command(rich_help_panel=PEOPLE)
@@ -17,39 +19,53 @@ def sample(
     transcripts: Annotated[
         Path | None,
         typer.Option(
-            help="The transcripts that the results were made from: a file or a folder. Not needed if the run had "
-            "--quotes.",
+            help="What the results were made from, a file or a folder. Not needed after run --quotes.",
             show_default=False,
+            rich_help_panel=INPUT,
         ),
     ] = None,
     codes: Annotated[
         str,
-        typer.Option(help="For whose rates turns are drawn: codebooks (mi, process) or codes (mi_reflection)."),
+        typer.Option(
+            help="For whose rates turns are drawn: codebooks (mi, process) or codes (mi_reflection).",
+            rich_help_panel=DRAWN,
+        ),
     ] = "mi",
-    turns: Annotated[int, typer.Option(help="How many turns people will code.")] = 300,
+    turns: Annotated[int, typer.Option(help="How many turns people will code.", rich_help_panel=DRAWN)] = 300,
     by: Annotated[
         str | None,
         typer.Option(
             help="Column of sessions.csv whose groups will be compared, such as counselor: each gets its share.",
             show_default=False,
+            rich_help_panel=DRAWN,
         ),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(help="Whose sessions belong together: a column, or session. As for compare.", show_default=False),
+        typer.Option(
+            help="Whose sessions belong together: a column, or session. As for compare.",
+            show_default=False,
+            rich_help_panel=DRAWN,
+        ),
     ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Random seed of the draw: the same seed gives the same turns.", rich_help_panel=DRAWN),
+    ] = 0,
     about: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of sessions.csv that coders are told, such as what the client wants to change. Repeatable. "
-            "It must not give away the groups.",
+            help="Column of sessions.csv that coders see; it must not give away the groups. Repeatable.",
             show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the draw: the same seed gives the same turns.")] = 0,
     out: Annotated[
-        Path, typer.Option(help="Folder for the sample. An earlier sample of the same results is replaced.")
+        Path,
+        typer.Option(
+            help="Folder for the sample. An earlier sample of the same results is replaced.", rich_help_panel=OUTPUT
+        ),
     ] = Path("sample"),
     replace: Replace = False,
 ) -> None:
