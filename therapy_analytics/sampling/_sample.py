@@ -40,8 +40,8 @@ _COLUMNS = (
     "where it was checked; all: every turn coded by people."
 )
 _ASSUMED = (
-    "These figures take the machine's probabilities as right. Where it errs in your sessions, intervals will be narrower "
-    "or wider than said here, but hold all the same."
+    "These figures take the machine's probabilities as right. Where it errs in your sessions, intervals will be "
+    "narrower or wider than said here, but hold all the same."
 )
 
 
