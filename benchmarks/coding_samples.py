@@ -1,8 +1,8 @@
 """Are rates from coding samples unbiased, do their intervals hold, and how many turns does the design save.
 
 Run from the root: ``python -m benchmarks.coding_samples [--data CORPORA --unseen FILE] [--runs N] [--out FOLDER]``. It
-prints Markdown; with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv and
-coding_saved.csv.
+prints Markdown; with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv,
+coding_saved.csv and coding_sessions.csv.
 
 Simulated sessions: recordings of two groups whose rates differ, as do the tagger's errors, which are large and
 one-sided; its probabilities are too sure of themselves. AnnoMI (with ``--data`` and ``--unseen``): studies of
@@ -28,6 +28,7 @@ from benchmarks._markdown import markdown
 from benchmarks.corrected import with_quality
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._ppi import powered_differences, powered_rates
+from therapy_analytics.compare._session_rates import session_rates
 from therapy_analytics.sampling._design import (
     FLOOR,
     design,
@@ -58,7 +59,7 @@ def main() -> None:
     given = parser.parse_args()
     pool = annomi(given.data, given.unseen, given.tagger) if given.data and given.unseen else None
     for name, make in TABLES.items():
-        if pool is None and name != "coding_coverage":
+        if pool is None and name in ("coding_promised", "coding_saved"):
             continue
         table = make(pool, given.runs)
         rows = table.map(lambda one: f"{one:.4g}" if isinstance(one, float) else str(one))
@@ -223,6 +224,39 @@ def _kept(pool: pd.DataFrame, way: str, n: int, seed: int) -> pd.DataFrame:
     return rates
 
 
+# Single sessions
+
+
+def of_sessions(pool: pd.DataFrame | None, runs: int) -> pd.DataFrame:
+    """Return how often intervals of single sessions hold, and how far their rates and the machine's are off (RMSE)."""
+    makers: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {"simulated": simulated}
+    if pool is not None:
+        makers["AnnoMI"] = lambda rng: study(pool, rng)
+    rows = []
+    for (name, make), n in product(makers.items(), SIZES):
+        found = pd.concat([_each_session(make, n, seed) for seed in range(max(runs // 10, 1))])
+        for code, part in found.dropna(subset="rate").groupby("code", sort=False):
+            holds = (part["lo"] <= part["truth"] + 1e-9) & (part["truth"] <= part["hi"] + 1e-9)
+            off, machine = part["rate"] - part["truth"], part["machine_rate"] - part["truth"]
+            rows.append({
+                "sessions": name, "turns": n, "code": code, "coded turns a session": part["n_gold_turns"].mean(),
+                "coverage": holds.mean(), "half-width": ((part["hi"] - part["lo"]) / 2).mean(),
+                "error": np.sqrt((off**2).mean()), "machine's error": np.sqrt((machine**2).mean()),
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _each_session(make: Callable[[np.random.Generator], pd.DataFrame], n: int, seed: int) -> pd.DataFrame:
+    """Return the rates of the sessions of a study, each with the true one."""
+    rng = np.random.default_rng([seed, n, 9])
+    turns = make(rng)
+    found = session_rates(turns, coded(turns, n, UNSURE, rng)[0])
+    codes = found["code"].unique().tolist()
+    truth = turns.groupby("session_id")[[f"true_{code}" for code in codes]].mean().set_axis(codes, axis=1)
+    long = truth.rename_axis(columns="code").melt(ignore_index=False, value_name="truth").reset_index()
+    return found.merge(long, on=["session_id", "code"])
+
+
 # Turns saved
 
 
@@ -284,6 +318,7 @@ TABLES: dict[str, Callable[[Any, int], pd.DataFrame]] = {
     "coding_promised": promised,
     "coding_saved": lambda pool, _: saved(pool),
     "coding_coverage": lambda _, runs: coverage(runs),
+    "coding_sessions": of_sessions,
 }
 
 

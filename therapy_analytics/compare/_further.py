@@ -20,6 +20,7 @@ from therapy_analytics.compare._groups import ALL, TOGETHER, Grouped
 from therapy_analytics.compare._phrases import p_phrase
 from therapy_analytics.compare._ppi import ASSUMPTION, DRAWN, powered_differences, powered_rates
 from therapy_analytics.compare._results import Results
+from therapy_analytics.compare._session_rates import session_rates
 from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
 
@@ -98,6 +99,9 @@ def _by_hand(
     yield FurtherTable("gold", "With the turns that people coded", rates, words)
     differences = powered_differences(rates, by)
     yield FurtherTable("gold_differences", "Differences of these rates", differences, _apart_in_words(differences))
+    if drawn:
+        words = "gold_sessions.csv has each session's rate, from its coded turns and the machine's codes of the others."
+        yield FurtherTable("gold_sessions", "Rates of single sessions", session_rates(turns, coded), words)
     if drawn and by != ALL:
         whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=clusters[1])
         words = "\n".join(_rates_in_words(whole, ALL))
