@@ -79,6 +79,8 @@ def as_typed(words: tuple[str, ...], out: Path) -> list[str]:
         typed = [stand_ins.get(word, word) for word in typed]
     if "our_clinic.toml" in words:
         typed = ["clinic_codes.csv" if word.endswith("therapist_codes.csv") else word for word in typed]
+    if words[0] in {"run", "redact", "convert", "speakers"}:
+        typed = ["few_transcripts/" if word == "sample_transcripts/" else word for word in typed]
     if words[0] in {"inspect", "codebook", "report", "code"}:
         return typed
     if "--out" in typed:
@@ -99,6 +101,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     made = tmp_path_factory.mktemp("program")
     for name in ("sample_transcripts", "sample_course"):
         shutil.copytree(ROOT / name, made / name)
+    few = ("aria_ben.json", "boyle_lucia.txt", "lindqvist_dana_1.vtt", "nair_tomas.csv", "sessions.csv")
+    (made / "few_transcripts").mkdir()
+    for file in few:
+        shutil.copy(ROOT / "sample_transcripts" / file, made / "few_transcripts")
     shutil.copytree(ROOT / "notebooks" / "codes", made / "notebooks" / "codes")
     for page, file in (("codebooks.md", "our_clinic.toml"), ("lexicons.md", "sleep.toml")):
         text = (ROOT / "docs" / page).read_text(encoding="utf-8")

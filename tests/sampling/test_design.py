@@ -12,7 +12,7 @@ from therapy_analytics.compare._ppi import powered_interval, powered_rates, weig
 from therapy_analytics.sampling._design import design, drawn, inclusion_probabilities, uncertainty, weights_in_rates
 from therapy_analytics.sampling._expected import half_width
 
-DRAWS = 4000
+DRAWS = 2000
 
 
 def _turns() -> pd.DataFrame:
