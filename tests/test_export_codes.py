@@ -150,6 +150,13 @@ def test_json_lines_are_written_by_the_names_of_their_columns(results: Results, 
     pd.testing.assert_frame_equal(pd.read_csv(table, dtype=str, keep_default_na=False), wanted)
 
 
+def test_json_lines_with_a_column_for_each_code_are_no_table_of_codes(tmp_path: Path) -> None:
+    (tmp_path / "wide.jsonl").write_text('{"session_id": "a", "turn": 0, "coder": "Ann", "mi_question": 1}\n')
+    with pytest.raises(BadDataFileError, match="its lines have no code: a line is a turn and one code"):
+        export(tmp_path / "wide.jsonl", tmp_path / "out", to="codes_csv")
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_analysis_in_memory(samples: Path, results: Results, tmp_path: Path) -> None:
     analysis = ta.analyze(ta.read(samples / "nair_yuki.txt"), tagger=ta.TaggerOptions(kind="fast"))
     export(analysis, tmp_path / "out", to="qdpx", transcripts=samples / "nair_yuki.txt", gold=[results[2]])

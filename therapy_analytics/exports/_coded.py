@@ -26,7 +26,7 @@ from therapy_analytics.agreement._match import match
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.cells import csv_of_rows
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.private import write
 from therapy_analytics.readers import ReadOptions, read_files
@@ -75,6 +75,10 @@ def export_codes(  # noqa: PLR0913 (each is an option of the command)
             raise BadOptionError("--to", problem, "To write words in another form, use tanalyze convert")
         table = read_table(source)
         refuse_unblinded(table)
+        lacking = [name for name in ("session_id", "turn", "code", "value") if name not in table]
+        if lacking:
+            problem = f"its lines have no {lacking[0]}: a line is a turn and one code"
+            raise BadDataFileError(str(source), problem, "Name the results, and this file with --gold")
         files = {_FILES[to]: _table(table.reindex(columns=list(COLUMNS), fill_value="").to_numpy().tolist(), to)}
     else:
         coded = _coded(results, transcripts, gold, needs_words=not tables)
