@@ -90,9 +90,9 @@ def between(read: Results) -> list[_findings.Finding]:
 
 def test_shuffled_counselors_hardly_ever_give_a_page_with_a_finding(read: Results) -> None:
     """By the page's own text; `benchmarks.null_claims` asks the same of real sessions, in hundreds of runs."""
-    runs = [drawn(read, 30, seed, counselors=(5, 3, 2)[seed % 3]) for seed in range(9)]
-    # Of 9 runs .45 would be one in twenty; 4 or more is then rarer than one in 1,000.
-    assert sum(bool(standing_out(run)["findings"]) for run in runs) <= 3
+    runs = [drawn(read, 30, seed, counselors=(5, 3, 2)[seed % 3]) for seed in range(6)]
+    # Of 6 runs .3 would be one in twenty; 3 or more is then rarer than one in 400.
+    assert sum(bool(standing_out(run)["findings"]) for run in runs) <= 2
 
 
 def test_rare_codes_lead_to_no_claim_whatever_their_rates(read: Results) -> None:
