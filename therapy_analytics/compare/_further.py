@@ -100,12 +100,20 @@ def _by_hand(
     differences = powered_differences(rates, by)
     yield FurtherTable("gold_differences", "Differences of these rates", differences, _apart_in_words(differences))
     if drawn:
-        words = "gold_sessions.csv has each session's rate, from its coded turns and the machine's codes of the others."
-        yield FurtherTable("gold_sessions", "Rates of single sessions", session_rates(turns, coded), words)
+        each = session_rates(turns, coded)
+        yield FurtherTable("gold_sessions", "Rates of single sessions", each, _each_in_words(each))
     if drawn and by != ALL:
         whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=clusters[1])
         words = "\n".join(_rates_in_words(whole, ALL))
         yield FurtherTable("gold_all", "With the turns that people coded, all sessions together", whole, words)
+
+
+def _each_in_words(rates: pd.DataFrame) -> str:
+    known = rates.dropna(subset="rate")["code"].nunique()
+    if not known:
+        return f"None: {rates['note'].iloc[0]} (gold_sessions.csv)." if len(rates) else "None."
+    of = "each session's rate" if known == rates["code"].nunique() else f"the rates of {known} codes in each session"
+    return f"gold_sessions.csv has {of}, from its coded turns and the machine's codes of the others."
 
 
 def _apart_in_words(differences: pd.DataFrame) -> str:
