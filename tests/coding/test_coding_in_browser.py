@@ -238,6 +238,9 @@ def test_what_stands_for_the_rest_stands_alone(page: Any) -> None:
     to_therapist(page)
     assert page.locator("[data-none]").count() == 0
     press(page, "1", "2", "0")
+    assert pressed(page) == ["mi_question", "mi_reflection"]
+    assert page.inner_text(".state") == "0 once more takes all codes of this turn away."
+    press(page, "0")
     assert pressed(page) == ["mi_other"]
     press(page, "2")
     assert pressed(page) == ["mi_reflection"]
@@ -291,6 +294,17 @@ def test_all_codes_are_listed_and_those_in_doubt_come_again(page: Any, tmp_path:
     assert page.get_attribute(UNSURE, "aria-pressed") == "true"
     press(page, "Enter")
     assert page.inner_text(".end h2") == "20 turns still to code"
+    page.click(".work-tools button:has-text('Review unsure')")
+    page.click(".work-tools button:has-text('Next uncoded')")
+    fifth = page.inner_text("#words")
+    press(page, "0", "Enter")
+    assert page.is_visible("#words")
+    assert page.inner_text("#words") != fifth
+    press(page, "End")
+    download = page.get_by_role("button", name="Download codes_Ann.csv").last
+    download.press("Enter")
+    page.wait_for_selector("#announce:has-text('was handed to your browser')", state="attached")
+    assert page.evaluate("document.activeElement.tagName") == "BUTTON"
 
 
 def test_a_coder_is_told_what_to_know_before_and_what_a_session_is_about(desk: Opened, small: Path) -> None:

@@ -77,3 +77,39 @@ def test_of_too_little_there_are_no_rates(n: int, given: float, note: str) -> No
     assert found[["rate", "lo", "hi"]].isna().all(axis=None)
     assert set(found["note"]) == {note}
     assert found["machine_rate"].between(0, 1).all()
+
+
+def test_the_order_of_sessions_and_turns_changes_nothing() -> None:
+    rng = np.random.default_rng(3)
+    turns, people = _turns(rng)
+    gold = _coded(turns, people, np.sort(rng.choice(len(turns), 240, replace=False)), 0.2)
+    mixed = turns.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(session_rates(turns, gold), session_rates(mixed, gold.sample(frac=1, random_state=2)))
+
+
+def test_a_code_that_no_turn_can_have_and_turns_without_a_probability_of_the_draw_are_left_out() -> None:
+    turns, people = _turns(np.random.default_rng(4))
+    turns["p_mi_change"] = np.nan
+    gold = _coded(turns, people, np.arange(0, len(turns), 3), 0.3)
+    found = session_rates(turns, pd.concat([gold, gold.assign(code="mi_change")]))
+    assert set(found["code"]) == {"mi_input"}
+    unknown = gold.assign(inclusion=np.nan)
+    assert set(session_rates(turns, unknown)["n_gold_turns"]) == {0}
+
+
+@pytest.mark.parametrize("kind", ["probabilities", "0 and 1"])
+def test_intervals_hold_where_the_machine_knows_one_rate_for_all(kind: str) -> None:
+    held = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        people = pd.Series((rng.random(2400) < np.repeat(rng.beta(3, 7, 40), 60)).astype(float))
+        seen = 2 * people + rng.normal(size=2400)
+        p = 1 / (1 + np.exp(-(np.log(3 / 7) + 2 * seen - 2)))
+        turns = pd.DataFrame(
+            {"session_id": np.repeat(np.arange(40).astype(str), 60), "turn": np.tile(np.arange(60), 40)}
+        )
+        turns["p_mi_input"] = p if kind == "probabilities" else (p > 0.5).astype(float)
+        found = session_rates(turns, _coded(turns, people, np.flatnonzero(rng.random(2400) < 1 / 6), 1 / 6))
+        truth = people.groupby(turns["session_id"]).mean()[found["session_id"]].to_numpy()
+        held += ((found["lo"] <= truth + 1e-9) & (truth <= found["hi"] + 1e-9)).tolist()
+    assert 0.9 < np.mean(held) < 0.99

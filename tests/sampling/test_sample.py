@@ -12,6 +12,7 @@ from commands import tanalyze
 
 import therapy_analytics as ta
 from therapy_analytics.coding import between_coders
+from therapy_analytics.errors import BadOptionError
 from therapy_analytics.sampling import SampleOptions, sample
 
 RUN = ("--tagger", "fast", "--no-plots", "--no-report")
@@ -237,4 +238,9 @@ def test_coders_are_told_what_a_session_is_about(results: Path, samples: Path) -
     assert told["boyle_lucia"] == "problem: panic; session number: 1"
     done = tanalyze("sample", str(results), "--transcripts", str(samples), "--about", "mood", "--out", str(out))
     assert done.status != 0
-    assert "--about: no column about the sessions is called 'mood'. Known: session_id" in done.text
+    assert "--about: no column about the sessions is called 'mood'. Known: role_method, date" in done.text
+    for name in ("session_id", "client", "source"):
+        with pytest.raises(BadOptionError, match="coders would know whose session it is, or its group"):
+            sample(results, options=SampleOptions(transcripts=samples, turns=30, about=("problem", name)))
+    twice = sample(results, options=SampleOptions(transcripts=samples, turns=30, about=("problem", "problem")))
+    assert {one["about"].count("problem") for one in twice.spoken["sessions"]} == {1}

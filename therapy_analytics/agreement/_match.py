@@ -87,13 +87,16 @@ def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[
     return found, notes
 
 
+_RECORDINGS = frozenset((".wav", ".mp3", ".m4a", ".mp4", ".mov", ".avi", ".flac", ".ogg", ".wma", ".webm", ".doc"))
+
+
 def plain_id(name: object) -> str:
     """Return a session's name in lower case, of a file without its folders and ending; 7 and 7.0 are one.
 
     Examples
     --------
-    >>> plain_id("talks/Ann.docx"), plain_id("2024.03.01_Ann"), plain_id(7.0)
-    ('ann', '2024.03.01_ann', '7')
+    >>> plain_id("talks/Ann.docx"), plain_id("S01.wav"), plain_id("2024.03.01_Ann"), plain_id(7.0)
+    ('ann', 's01', '2024.03.01_ann', '7')
     """
     text = str(name).strip().casefold()
     whole = _WHOLE.fullmatch(text)
@@ -103,8 +106,8 @@ def plain_id(name: object) -> str:
 
 @cache
 def _endings() -> frozenset[str]:
-    """Return the endings of files that can be read."""
-    return frozenset(suffix for one in READERS for suffix in one.suffixes)
+    """Return the endings of files that can be read, and of recordings."""
+    return frozenset(suffix for one in READERS for suffix in one.suffixes) | _RECORDINGS
 
 
 def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints, str]:

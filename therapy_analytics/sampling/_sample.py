@@ -35,6 +35,8 @@ FORMAT, VERSION = "therapy-analytics sample", 1
 FIRST = ("mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
 """Codes that are told first; of books that have none of them, the most common."""
 _MOST_COMMON, _MOST_GROUPS = 3, 4
+_WHOSE = ("session_id", "source_file", "source", "model", "notes", *COLUMNS)
+"""Columns that coders are never told."""
 _COLUMNS = (
     "sample: these {0:,} turns; random: {0:,} turns drawn at random; machine: its codes alone, if it errs here as "
     "where it was checked; all: every turn coded by people."
@@ -152,7 +154,7 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     plan = design(weights_in_rates(turns), uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64)), options.turns)
     rng = np.random.default_rng(options.seed)
     chosen = drawn(turns, plan.inclusion, rng)
-    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen], _told(read, options.about), rng)
+    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen], _told(read, data, options.about), rng)
     expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
     recipe = Path(results) / "run.json"
     books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
@@ -217,12 +219,16 @@ def _words_of(machine: Machine, transcripts: Path | str | None) -> pd.DataFrame:
     return machine.turns
 
 
-def _told(read: Results, columns: Sequence[str]) -> dict[str, str]:
-    """Return what coders are told of each session."""
-    strange = [name for name in columns if name not in read.about]
+def _told(read: Results, data: Grouped, asked: Sequence[str]) -> dict[str, str]:
+    """Return what coders are told of each session: nothing by which they would know whose it is."""
+    columns, hidden = tuple(dict.fromkeys(asked)), {data.by, data.clustered_by, *_WHOSE}
+    known = [name for name in read.about if name not in hidden]
+    strange = [name for name in columns if name not in known]
     if strange:
         problem = f"no column about the sessions is called {strange[0]!r}"
-        raise BadOptionError("--about", problem, f"Known: {', '.join(read.about)}")
+        if strange[0] in hidden:
+            problem = f"by the column {strange[0]!r} coders would know whose session it is, or its group"
+        raise BadOptionError("--about", problem, f"Known: {', '.join(known)}")
     rows = read.sessions[["session_id", *columns]].astype(str).to_dict("records")
     return {
         row["session_id"]: "; ".join(f"{spaced(name)}: {row[name]}" for name in columns if row[name]) for row in rows

@@ -32,15 +32,15 @@ function viewTop() {
   parts.count = el("span", { class: "count" });
   parts.progress = el("progress", { "aria-label": "Turns coded in this round", max: 1, value: 0 });
   parts.saved = el("span", { class: "saved" });
-  parts.open = el("button", { type: "button", onclick: () => { codingResume(); viewShow(true); } }, "Next uncoded");
+  parts.open = el("button", { type: "button", onclick: viewResume }, "Next uncoded");
   parts.unsureNext = el("button", { type: "button", onclick: viewNextUnsure });
   parts.download = el("button", { type: "button", "aria-label": `Download ${coding.data.file}`, onclick: viewDownload }, "Download");
   const load = fileButton("Load saved codes…", (text) => {
     const { turns, problem } = codingLoad(text);
-    view.message = problem ?? `${counted(turns, "turn")} taken from the file.`;
     codingResume();
+    view.again = false;
     viewShow();
-    announce(view.message);
+    tell(problem ?? `${counted(turns, "turn")} taken from the file.`);
   });
   const help = el("button", { type: "button", onclick: () => parts.help.showModal() }, "Keys ", keycap("?"));
   parts.rounds = el("nav", { class: "rounds", "aria-label": "Rounds" });
@@ -76,7 +76,7 @@ function viewTopShow(round) {
   parts.unsureNext.textContent = `Review unsure (${unsure})`;
   parts.unsureNext.disabled = unsure === 0;
   parts.open.disabled = done === round.turns.length;
-  parts.message.textContent = coding.keeper.trouble || view.message;
+  parts.message.textContent = [coding.keeper.trouble, view.message].filter(Boolean).join(" ");
   parts.message.hidden = parts.message.textContent === "";
   parts.before.hidden = round.training || done > 0;
   if (!parts.before.hidden) parts.before.textContent = viewBefore(round);
@@ -89,8 +89,19 @@ function viewTopShow(round) {
 function viewRound(number) {
   coding.round = number;
   view.defined = null;
+  viewResume();
+}
+
+function viewResume() {
   codingResume();
-  viewShow(true);
+  viewGo(coding.at);
+}
+
+/** Show a message at the head, and have it read aloud; the focus stays where it is. */
+function tell(message) {
+  view.message = message;
+  viewTopShow(codingRound());
+  announce(message);
 }
 
 /** Go to the next turn that is marked unsure. From there, Done goes on to the one after it, and then to the end. */
@@ -106,8 +117,7 @@ function viewDownload() {
   codingDownload();
   const rounds = coding.rounds.filter((round) => !round.training);
   const [all, open] = [rounds.flatMap((round) => round.turns), rounds.flatMap(codingOpen)];
-  view.message = `${coding.data.file} was handed to your browser: look among your downloads. ${open.length ? `${counted(open.length, "turn")} of ${all.length} are not coded yet.` : "All turns are in it."}`;
-  viewShow();
+  tell(`${coding.data.file} was handed to your browser: look among your downloads. ${open.length ? `${counted(open.length, "turn")} of ${all.length} are not coded yet.` : "All turns are in it."}`);
 }
 
 /* ---- The turn and its codes ---- */
@@ -232,6 +242,13 @@ function viewLocked() {
 
 function viewToggle(code) {
   if (viewLocked()) return;
+  const { codes } = answerOf(codingRound(), codingTurn());
+  // What stands for the rest takes other codes away, at the second time only.
+  if (code.rest && codes.length && !codes.includes(code.column) && !view.clearing) {
+    view.clearing = true;
+    viewShow();
+    return;
+  }
   codingToggle(code);
   const on = answerOf(codingRound(), codingTurn()).codes.includes(code.column);
   if (on) view.defined = code;
@@ -320,7 +337,7 @@ function viewEnd(round, moved) {
   const unsure = codingUnsure(round).length;
   end.replaceChildren(...[
     el("h2", {}, head),
-    open.length ? el("p", {}, el("button", { type: "button", class: "main", onclick: () => { codingResume(); viewShow(true); } }, "Next uncoded turn")) : null,
+    open.length ? el("p", {}, el("button", { type: "button", class: "main", onclick: viewResume }, "Next uncoded turn")) : null,
     ...(round.training ? trainingTable(round) : []),
     !round.training && unsure ? el("p", {}, `${counted(unsure, "turn is", "turns are")} marked unsure. `, el("button", { type: "button", onclick: viewNextUnsure }, "Look at them again")) : null,
     !round.training && !next && !open.length ? el("p", {}, "Download the file and hand it to whoever leads the study. Until the other coder is done, too, do not talk about these turns.") : null,

@@ -81,7 +81,7 @@ function viewTopShow() {
   parts.saved.textContent = settling.saved ? `✓ Kept in this browser, ${settling.saved}` : "";
   parts.by.textContent = settling.by ? `Decided by ${settling.by}` : "Who decides?";
   parts.open.hidden = done === all;
-  parts.message.textContent = settling.keeper.trouble || view.message;
+  parts.message.textContent = [settling.keeper.trouble, view.message].filter(Boolean).join(" ");
   parts.message.hidden = parts.message.textContent === "";
 }
 
@@ -248,12 +248,18 @@ function viewAction(event, key) {
   return { 1: () => viewTakeCoder(0), 2: () => viewTakeCoder(1), n: () => viewNote(true) }[key] ?? null;
 }
 
+/** Show a message at the head, and have it read aloud; the focus stays where it is. */
+function tell(message) {
+  view.message = message;
+  viewTopShow();
+  announce(message);
+}
+
 function viewDownload() {
   settledDownload();
   const open = settlingOpen().length;
-  view.message = `settled.csv was handed to your browser: look among your downloads. ${open
-    ? `${counted(open, "difference")} not settled yet: their turns are not in it. These are the hard ones, so compute no rates before they are settled.` : "All differences are settled in it."}`;
-  viewShow();
+  tell(`settled.csv was handed to your browser: look among your downloads. ${open
+    ? `${counted(open, "difference")} not settled yet: their turns are not in it. These are the hard ones, so compute no rates before they are settled.` : "All differences are settled in it."}`);
 }
 
 function viewEnd(moved) {
