@@ -89,16 +89,8 @@ def _books(columns: set[str]) -> list[Json]:
 
 
 def _own_code(column: str) -> Json:
-    texts = dict.fromkeys(("parent", "exclusive", "one_of", "definition", "role"), "")
-    return {
-        "column": column,
-        "name": column,
-        "key": "",
-        **texts,
-        "rest": False,
-        "examples": [],
-        "counter_examples": [],
-    }
+    empty = dict.fromkeys(("key", "parent", "exclusive", "one_of", "definition", "role"), "") | {"rest": False}
+    return {"column": column, "name": column, **empty, "examples": [], "counter_examples": []}
 
 
 def _turns(codes: PeopleCodes) -> list[Json]:

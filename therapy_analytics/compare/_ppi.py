@@ -270,12 +270,19 @@ def _difference(one: pd.Series, other: pd.Series) -> dict[str, float]:
     return {"difference": difference, "lo": difference - half, "hi": difference + half, "p": p}
 
 
+def coded_turns(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return people's codes of one code, by session_id and turn: ``people``, the mean of coders, and ``inclusion``."""
+    value = pd.to_numeric(rows["value"], errors="coerce")
+    by_turn = rows.assign(people=value).groupby(["session_id", "turn"])
+    found = by_turn[["people"]].mean()
+    return found.assign(inclusion=by_turn["inclusion"].first()) if "inclusion" in rows else found
+
+
 def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, cluster: str | None) -> pd.DataFrame:
     """Return the means of each session: people's, the machine's on the same turns, the machine's on the others."""
     machine = pd.to_numeric(turns[f"p_{code}"], errors="coerce").to_numpy(dtype=np.float64, na_value=nan)
-    given = gold[gold["code"] == code]
-    value = pd.to_numeric(given["value"], errors="coerce").groupby([given["session_id"], given["turn"]]).mean()
-    people = value.reindex(pd.MultiIndex.from_frame(turns[["session_id", "turn"]])).to_numpy(dtype=np.float64)
+    given = coded_turns(gold[gold["code"] == code]).reindex(pd.MultiIndex.from_frame(turns[["session_id", "turn"]]))
+    people = given["people"].to_numpy(dtype=np.float64)
     coded = np.isfinite(people)
     columns = {
         "people": np.where(np.isfinite(machine), people, nan),
@@ -287,10 +294,8 @@ def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, clu
     grouped = by_turn.groupby(turns["session_id"].to_numpy(), sort=False)
     counts = grouped[["people", "machine"]].count()
     sessions = grouped.mean().assign(n=counts["machine"], n_gold=counts["people"], k=grouped["people"].sum())
-    if "inclusion" in gold:
-        known = given.drop_duplicates(["session_id", "turn"]).set_index(["session_id", "turn"])["inclusion"]
-        inclusion = known.reindex(pd.MultiIndex.from_frame(turns[["session_id", "turn"]]))
-        times = pd.Series(1 / inclusion.to_numpy(dtype=np.float64))
+    if "inclusion" in given:
+        times = pd.Series(1 / given["inclusion"].to_numpy(dtype=np.float64))
         drawn = by_turn[["people", "beside"]].mul(times, axis=0).assign(share=times.where(by_turn["people"].notna()))
         sums = drawn.groupby(turns["session_id"].to_numpy(), sort=False).sum().div(counts["machine"], axis=0)
         sessions = sessions.assign(**{str(name): sums[name] for name in sums})
@@ -351,14 +356,15 @@ def powered_interval(found: Powered, most: float, *, drawn: bool = False) -> tup
     probabilities it held 96 to 99 %, because their error allows for clusters that the draw has evened out: there its
     mid-P form (Lancaster 1961), shorter by 6 %, held 95 to 98 %.
     """
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 (slow)
+
     if isnan(found.error) or isnan(found.value):
         return nan, nan
     n = effective_n(found.value, found.error, most, float(found.df))
     k = found.value * n
     if drawn:
         return _end_of_mid_p(k, n, 0.025), _end_of_mid_p(k, n, 0.975)
-    low = stats.beta.ppf(0.025, k, n - k + 1) if k > 0 else 0.0
-    high = stats.beta.ppf(0.975, k + 1, n - k) if k < n else 1.0
+    low, high = proportion_confint(k, n, method="beta")
     return float(low), float(high)
 
 
@@ -369,13 +375,11 @@ def _end_of_mid_p(k: float, n: float, level: float) -> float:
         low = stats.beta.cdf(share, k, n - k + 1) if k > 0 else 1.0
         return float(low + (stats.beta.cdf(share, k + 1, n - k) if k < n else 0.0)) / 2
 
-    return (
-        0.0
-        if held(0.0) >= level
-        else 1.0
-        if held(1.0) <= level
-        else float(optimize.brentq(lambda x: held(x) - level, 0, 1))
-    )
+    if held(0.0) >= level:
+        return 0.0
+    if held(1.0) <= level:
+        return 1.0
+    return float(optimize.brentq(lambda share: held(share) - level, 0, 1))
 
 
 def _note(found: Powered, events: float, spread: int, cluster: str | None) -> str:

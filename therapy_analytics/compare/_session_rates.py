@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.clusters import Floats, Ints
-from therapy_analytics.compare._ppi import FEWEST_EVENTS
+from therapy_analytics.compare._ppi import FEWEST_EVENTS, coded_turns
 
 COLUMNS = ("session_id", "code", "n_turns", "n_gold_turns", "rate", "lo", "hi", "machine_rate", "note")
 FEWEST_TURNS = 3
@@ -66,11 +66,7 @@ def session_rates(turns: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     keys = ["session_id", "turn"]
     tables = []
     for code, rows in gold.groupby("code", sort=False):
-        by_turn = (
-            rows.dropna(subset="inclusion")
-            .groupby(keys)
-            .agg(people=("value", "mean"), inclusion=("inclusion", "first"))
-        )
+        by_turn = coded_turns(rows).dropna(subset="inclusion")
         known = turns[[*keys, f"p_{code}"]].rename(columns={f"p_{code}": "p"}).dropna(subset="p")
         if len(known):
             tables.append(_of_code(known.sort_values(keys).join(by_turn, on=keys)).assign(code=code))
@@ -116,10 +112,15 @@ def _line(p: Floats, people: Floats, weights: Floats) -> Floats:
     """Return what a line through the coded turns predicts for all (n_turns,); its slope is 0 to 1."""
     known = weights > 0
     x, y, w = p[known], people[known], weights[known]
-    off = x - np.average(x, weights=w)
-    square = float(w @ off**2)
-    slope = float(np.clip(w @ (off * y) / square, 0, 1)) if square > 0 else 0.0
+    slope = slope_on_machine(x, y, w)
     return np.clip(float(np.average(y - slope * x, weights=w)) + slope * p, 0, 1).astype(np.float64)
+
+
+def slope_on_machine(p: Floats, people: Floats, weights: Floats) -> float:
+    """Return the slope of people's codes on the machine's probabilities of coded turns (n_turns,), from 0 to 1."""
+    off = p - np.average(p, weights=weights)
+    square = float(weights @ off**2)
+    return float(np.clip(weights @ (off * people) / square, 0, 1)) if square > 0 else 0.0
 
 
 def _moved(session: Ints, residual: Floats, variance: Floats) -> tuple[Floats, Floats]:

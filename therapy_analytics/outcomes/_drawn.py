@@ -15,6 +15,7 @@ from therapy_analytics.agreement._gold import Gold
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._ppi import SHORT, UNFINISHED
+from therapy_analytics.compare._session_rates import slope_on_machine
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.outcomes._gold import COLUMNS, FEWEST_GOLD, RATE_ON_SCORE, SCORE_ON_RATE, least_squares
 
@@ -84,9 +85,7 @@ def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> tuple[pd.Index,
     sessions = min(reached / in_session, 1.0)
     inclusion = inclusion * in_session
     weights = np.maximum(1 - inclusion, 1e-6) / (inclusion * counts) ** 2
-    off = p[coded] - np.average(p[coded], weights=weights)
-    square = float(np.sum(weights * off**2))
-    slope = float(np.clip(np.sum(weights * off * y) / square, 0, 1)) if square > 0 else 0.0
+    slope = slope_on_machine(p[coded], y, weights)
     level = float(np.average(y - slope * p[coded], weights=1 / (inclusion * counts)))
     residual = (y - slope * p[coded] - level) / (inclusion * counts)
     apart = np.bincount(own, residual, minlength=len(size))

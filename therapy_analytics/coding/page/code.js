@@ -1,7 +1,7 @@
 // The codes of one coder: rounds (a training round and a round for each codebook), answers, the file.
 
 /** rounds: in order; round, at: where the coder is; answers: by round, session and turn. */
-const coding = { data: null, rounds: [], round: 0, at: 0, answers: new Map(), keeper: null, letters: true, saved: "" };
+const coding = { data: null, rounds: [], round: 0, at: 0, answers: new Map(), keeper: null, letters: true };
 const CODING_FIELDS = ["session_id", "turn", "code", "value", "coder", "inclusion", "unsure", "note"];
 
 function codingStart(data) {
@@ -71,7 +71,6 @@ function codingChange(change) {
 
 function codingKeep() {
   coding.keeper.save({ version: 1, answers: [...coding.answers] });
-  coding.saved = coding.keeper.trouble ? "" : new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }
 
 /** Give the turn a code or take it away. A sub-code brings its parent; without a parent there are no sub-codes. */

@@ -62,8 +62,9 @@ function viewBefore(round) {
     + "What people say here can be distressing: stop whenever you like, all is kept.";
 }
 
-function viewTopShow(round) {
+function viewTopShow() {
   const parts = view.parts;
+  const round = codingRound();
   const done = round.turns.length - codingOpen(round).length;
   parts.book.textContent = `${round.training ? "Training: " : ""}${round.book.name}`;
   parts.progress.max = round.turns.length || 1;
@@ -71,13 +72,12 @@ function viewTopShow(round) {
   const sessions = [...new Set(round.turns.map((turn) => turn.session))];
   const at = coding.at < round.turns.length ? ` · session ${sessions.indexOf(codingTurn().session) + 1} of ${sessions.length}` : "";
   parts.count.textContent = `${done} of ${round.turns.length} done${at}`;
-  parts.saved.textContent = coding.keeper.trouble ? "" : coding.saved ? `✓ Kept in this browser, ${coding.saved}` : "Codes are kept in this browser";
+  parts.saved.textContent = coding.keeper.trouble ? "" : coding.keeper.saved ? `✓ Kept in this browser, ${coding.keeper.saved}` : "Codes are kept in this browser";
   const unsure = codingUnsure(round).length;
   parts.unsureNext.textContent = `Review unsure (${unsure})`;
   parts.unsureNext.disabled = unsure === 0;
   parts.open.disabled = done === round.turns.length;
-  parts.message.textContent = [coding.keeper.trouble, view.message].filter(Boolean).join(" ");
-  parts.message.hidden = parts.message.textContent === "";
+  messageShow(parts, coding.keeper);
   parts.before.hidden = round.training || done > 0;
   if (!parts.before.hidden) parts.before.textContent = viewBefore(round);
   parts.rounds.hidden = coding.rounds.length < 2;
@@ -97,13 +97,6 @@ function viewResume() {
   viewGo(coding.at);
 }
 
-/** Show a message at the head, and have it read aloud; the focus stays where it is. */
-function tell(message) {
-  view.message = message;
-  viewTopShow(codingRound());
-  announce(message);
-}
-
 /** Go to the next turn that is marked unsure. From there, Done goes on to the one after it, and then to the end. */
 function viewNextUnsure() {
   const unsure = codingUnsure(codingRound());
@@ -117,7 +110,7 @@ function viewDownload() {
   codingDownload();
   const rounds = coding.rounds.filter((round) => !round.training);
   const [all, open] = [rounds.flatMap((round) => round.turns), rounds.flatMap(codingOpen)];
-  tell(`${coding.data.file} was handed to your browser: look among your downloads. ${open.length ? `${counted(open.length, "turn")} of ${all.length} are not coded yet.` : "All turns are in it."}`);
+  tellHandedOut(coding.data.file, open.length ? `${counted(open.length, "turn")} of ${all.length} are not coded yet.` : "All turns are in it.");
 }
 
 /* ---- The turn and its codes ---- */
@@ -146,7 +139,7 @@ function viewShow(moved = false) {
   const round = codingRound();
   const ended = coding.at >= round.turns.length;
   const parts = view.parts;
-  viewTopShow(round);
+  viewTopShow();
   parts.grid.hidden = ended;
   parts.bar.hidden = ended;
   parts.end.hidden = !ended;
@@ -242,13 +235,7 @@ function viewLocked() {
 
 function viewToggle(code) {
   if (viewLocked()) return;
-  const { codes } = answerOf(codingRound(), codingTurn());
-  // What stands for the rest takes other codes away, at the second time only.
-  if (code.rest && codes.length && !codes.includes(code.column) && !view.clearing) {
-    view.clearing = true;
-    viewShow();
-    return;
-  }
+  if (code.rest && !answerOf(codingRound(), codingTurn()).codes.includes(code.column) && viewAsksFirst()) return;
   codingToggle(code);
   const on = answerOf(codingRound(), codingTurn()).codes.includes(code.column);
   if (on) view.defined = code;
@@ -257,13 +244,17 @@ function viewToggle(code) {
   viewShow();
 }
 
-/** None of these; where the turn has codes, they are taken away at the second time only. */
+/** Whether the turn has codes that would be taken away: the first time this is said, and nothing else happens. */
+function viewAsksFirst() {
+  view.clearing = answerOf(codingRound(), codingTurn()).codes.length > 0 && !view.clearing;
+  if (view.clearing) viewShow();
+  return view.clearing;
+}
+
 function viewNone() {
-  if (viewLocked()) return;
-  const { codes, none } = answerOf(codingRound(), codingTurn());
-  view.clearing = codes.length > 0 && !view.clearing;
+  if (viewLocked() || viewAsksFirst()) return;
   view.empty = false;
-  if (!view.clearing) codingChange({ codes: [], none: !none });
+  codingChange({ codes: [], none: !answerOf(codingRound(), codingTurn()).none });
   viewShow();
 }
 

@@ -1,7 +1,7 @@
 // What two coders gave, what somebody decides where they differ, and the file of it.
 
 /** items: a turn and codebook on which they differ; settled: by item, what was decided. */
-const settling = { data: null, items: [], at: 0, settled: new Map(), by: "", keeper: null, letters: true, saved: "" };
+const settling = { data: null, items: [], at: 0, settled: new Map(), by: "", keeper: null, letters: true };
 const SETTLED_FIELDS = ["session_id", "turn", "code", "value", "coder", "inclusion", "unsure", "note", "decided_by", "first", "second"];
 const AGREED = "both agreed";
 
@@ -61,7 +61,6 @@ function settlingChange(item, change) {
 
 function settlingKeep() {
   settling.keeper.save({ version: 1, by: settling.by, settled: [...settling.settled] });
-  settling.saved = settling.keeper.trouble ? "" : new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }
 
 /** Take all codes of one coder: 0 is the first, 1 the second. */

@@ -57,10 +57,9 @@ function viewTop() {
   parts.open = el("button", { type: "button", onclick: () => { settlingResume(); viewShow(true); } }, "Next open");
   const load = fileButton("Load settled.csv…", (text) => {
     const { items, problem } = settlingLoad(text);
-    view.message = problem ?? `${counted(items, "decision")} taken from the file.`;
     settlingResume();
     viewShow();
-    announce(view.message);
+    tell(problem ?? `${counted(items, "decision")} taken from the file.`);
   });
   parts.message = el("p", { class: "notice message", hidden: true });
   parts.top.append(
@@ -78,11 +77,10 @@ function viewTopShow() {
   parts.progress.max = all || 1;
   parts.progress.value = all ? done : 1;
   parts.count.textContent = `${done} of ${all} settled`;
-  parts.saved.textContent = settling.saved ? `✓ Kept in this browser, ${settling.saved}` : "";
+  parts.saved.textContent = settling.keeper.saved ? `✓ Kept in this browser, ${settling.keeper.saved}` : "";
   parts.by.textContent = settling.by ? `Decided by ${settling.by}` : "Who decides?";
   parts.open.hidden = done === all;
-  parts.message.textContent = [settling.keeper.trouble, view.message].filter(Boolean).join(" ");
-  parts.message.hidden = parts.message.textContent === "";
+  messageShow(parts, settling.keeper);
 }
 
 function viewParts() {
@@ -248,18 +246,11 @@ function viewAction(event, key) {
   return { 1: () => viewTakeCoder(0), 2: () => viewTakeCoder(1), n: () => viewNote(true) }[key] ?? null;
 }
 
-/** Show a message at the head, and have it read aloud; the focus stays where it is. */
-function tell(message) {
-  view.message = message;
-  viewTopShow();
-  announce(message);
-}
-
 function viewDownload() {
   settledDownload();
   const open = settlingOpen().length;
-  tell(`settled.csv was handed to your browser: look among your downloads. ${open
-    ? `${counted(open, "difference")} not settled yet: their turns are not in it. These are the hard ones, so compute no rates before they are settled.` : "All differences are settled in it."}`);
+  tellHandedOut("settled.csv", open
+    ? `${counted(open, "difference")} not settled yet: their turns are not in it. These are the hard ones, so compute no rates before they are settled.` : "All differences are settled in it.");
 }
 
 function viewEnd(moved) {

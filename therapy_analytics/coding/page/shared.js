@@ -86,6 +86,23 @@ function contextShow(parts, session, turn, most, without = "") {
   parts.context.scrollTop = parts.context.scrollHeight;
 }
 
+/** Show why nothing can be kept, if so, and the page's message. */
+function messageShow(parts, keeper) {
+  parts.message.textContent = [keeper.trouble, view.message].filter(Boolean).join(" ");
+  parts.message.hidden = parts.message.textContent === "";
+}
+
+/** Show a message at the head, and have it read aloud; the focus stays where it is. */
+function tell(message) {
+  view.message = message;
+  viewTopShow();
+  announce(message);
+}
+
+function tellHandedOut(file, more) {
+  tell(`${file} was handed to your browser: look among your downloads. ${more}`);
+}
+
 /** Who comes by keyboard or screen reader goes on to the new turn, and on a small screen it comes into sight. */
 function comesIntoSight(turn) {
   turn.focus({ preventScroll: true });
@@ -158,16 +175,18 @@ function definitionOf(code) {
 
 /* ---- Keeping in this browser ---- */
 
-/** What the page keeps under its own key; `trouble` says why it cannot. */
+/** What the page keeps under its own key; `saved` is the time of day at which it last did, `trouble` says why it cannot. */
 function keeperOf(key) {
-  const keeper = { trouble: "", unsaved: false };
+  const keeper = { trouble: "", saved: "", unsaved: false };
   keeper.save = (state) => {
     try {
       localStorage.setItem(key, JSON.stringify(state));
       keeper.trouble = "";
+      keeper.saved = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
       keeper.unsaved = false;
     } catch {
       keeper.trouble = NOT_KEPT;
+      keeper.saved = "";
       keeper.unsaved = true;
     }
   };
