@@ -23,9 +23,10 @@ from scipy.stats import spearmanr
 from tagger_turns import CHATBOTS
 from train_accurate import CORPORA, all_turns, unseen_of
 
+from therapy_analytics.behaviours import Codes
+from therapy_analytics.behaviours.danger import CODE, with_danger
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.process._danger_phrases import danger_phrases
 
 FEWEST = 10
 """Turns with a code in a corpus, from which on it is told how often the code is right there."""
@@ -74,12 +75,12 @@ def read_again() -> str:
 
 
 def danger(data: Unseen, found: dict[str, NDArray[np.bool_]]) -> str:
-    """Return how much danger is found by the code, and with phrases beside it, and how often where there is none."""
+    """Return how much danger is found by the score alone, and by the mark, and how often where there is none."""
     at = NAMES.index("risk_own")
     rows = data.counts[:, at] & data.turns.table["corpus"].isin(list(SESSIONS)).to_numpy()
     truth, elsewhere = data.truth[:, at] & rows, data.turns.table["corpus"].ne("vera_mh").to_numpy()
     sessions, lines = data.turns.table["session"].to_numpy(), []
-    for means, flagged in (("code", found["risk_own"]), ("code or phrases", found["risk_own"] | _by_phrases(data))):
+    for means, flagged in (("the score", found["risk_own"]), ("the mark", _marked(data, found["risk_own"]))):
         by_session = pd.DataFrame({"truth": truth, "flagged": flagged & rows})[rows].groupby(sessions[rows]).max()
         lines.append(f"Turns with `risk_own` found by {means}: {flagged[truth].mean():.3f} of {truth.sum()}")
         lines.append(
@@ -96,11 +97,13 @@ def danger(data: Unseen, found: dict[str, NDArray[np.bool_]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _by_phrases(data: Unseen) -> NDArray[np.bool_]:
-    """Return the turns with phrases of danger, (n_turns,)."""
+def _marked(data: Unseen, likely: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the turns that are marked where some are likely by their scores, (n_turns,)."""
     made = [session_of(rows) for _, rows in data.turns.table.groupby("session", sort=False)]
     batch = annotate(made, Matcher(builtin_lexicons()))
-    return np.concatenate([danger_phrases(session) for session in batch])
+    p = likely.astype(np.float64)[:, None]
+    codes = Codes((CODE,), p, p > 0, p < 0)
+    return with_danger(codes, batch, {"balanced": 0.5, "recall": 0.5}, "balanced").decision[:, 0]
 
 
 def going_along(data: Unseen, folder: Path) -> str:

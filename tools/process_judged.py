@@ -15,6 +15,7 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from tagger_fit import Array, best_threshold, rate_threshold
 from tagger_turns import Turns
 
+from therapy_analytics.behaviours.danger import CODE as DANGER
 from therapy_analytics.behaviours.prevalence import with_prevalence
 
 FEWEST = 50
@@ -73,8 +74,13 @@ def columns(turns: Turns) -> list[int]:
 
 
 def shifted(data: Unseen, at: int) -> tuple[Array, float]:
-    """Return the scores of a code, shifted by how common it seems in each session, and its share of turns."""
+    """Return the scores of a code, shifted by how common it seems in each session, and its share of turns.
+
+    Those of danger are not shifted, and its share is nan: the shift marked nearly all turns of some sessions.
+    """
     counts = data.counts[:, at]
+    if BOOK.codes[at].column == DANGER:
+        return data.scores[:, at], float("nan")
     share = float(np.clip(data.truth[counts, at].mean(), 1e-3, 0.5))
     found = data.scores[:, at].copy()
     for first, stop in data.turns.sessions:
@@ -109,7 +115,7 @@ def described(unseen: Sequence[Unseen], at: int) -> dict[str, Any]:
         "role": code.role,
         "head": code.column,
         "lines": {"clean": line, "plain": line},
-        "share": round(shifted(unseen[0], at)[1], 5),
+        "share": None if code.column == DANGER else round(shifted(unseen[0], at)[1], 5),
         "group": f"process_{code.parent}" if code.parent else None,
         "thresholds": thresholds,
         "on_request": code.status == "experimental",

@@ -28,6 +28,8 @@ from therapy_analytics.behaviours._weights import (
     thresholds_of,
 )
 from therapy_analytics.behaviours.cues import HAND
+from therapy_analytics.behaviours.danger import CODE as DANGER
+from therapy_analytics.behaviours.danger import with_danger
 from therapy_analytics.behaviours.encoder import Encoded, Encoder, load_encoder
 from therapy_analytics.behaviours.features import featurize
 from therapy_analytics.behaviours.prevalence import with_prevalence
@@ -189,7 +191,9 @@ class AccurateTagger:
             if blend.group in self.names:
                 group = probability[:, self.names.index(blend.group)]
                 probability[:, column] = np.minimum(probability[:, column], group)
-        return decided(self.names, probability, self.thresholds, batch.turns), terms
+        codes = decided(self.names, probability, self.thresholds, batch.turns)
+        limits = next((blend.thresholds for blend in self.blends if blend.column == DANGER), {})
+        return with_danger(codes, batch, limits, self.fast.aim), terms
 
     def _scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> _Floats:
         """Return the score of each code in each turn, float64 (n_turns, n_codes)."""

@@ -67,7 +67,7 @@ def test_past_others_and_denied_danger_are_counted_apart_and_open_no_window(make
     assert math.isnan(values["danger_answered_rate"])
     assert np.isnan(values["danger_outcome"]).all()
     assert not np.nansum(values["danger_missed_turn"])
-    assert values["n_turns_to_review"] == 3  # turn 4 once
+    assert values["n_turns_to_review"] == 0
 
 
 def test_danger_at_the_end_is_answered_by_nobody_and_counts_in_no_rate(make) -> None:  # type: ignore[no-untyped-def]
@@ -96,7 +96,35 @@ def test_without_the_codes_danger_is_undefined_and_not_absent(make) -> None:  # 
         ("My brother tried to kill himself.", 0),
         ("The traffic was killing me.", 0),
         ("I baked a cake on Sunday.", 0),
+        ("Everyone would be happier if I was gone.", 1),
+        ("Some mornings I do not want to be alive.", 1),
+        ("When I drink I want to cut again.", 1),
+        ("I keep having suicidal thoughts at night.", 1),
+        ("I'm going to strangle him when he comes home.", 1),
+        # A time long ago, somebody else, a denial, a figure of speech, something to leave
+        ("Twenty years ago I tried to kill myself, and I am glad that I am here.", 0),
+        ("I used to burn myself when I was fifteen.", 0),
+        ("In 2009 I took an overdose.", 0),
+        ("My sister says she wants to die.", 0),
+        ("He has got pills saved up, my dad, and I found them.", 0),
+        ("If you are suicidal, please call somebody.", 0),
+        ("I have no plans to kill myself.", 0),
+        ("I wanted to die of embarrassment when the slides were in the wrong order.", 0),
+        ("I would be better off if I just quit smoking.", 0),
+        ("There is no point in staying at that firm.", 0),
+        ("I am sick of living with my parents.", 0),
+        # Said long ago and said again
+        ("Ten years ago I tried to kill myself. Now I want to die again.", 1),
     ],
 )
 def test_phrases_find_danger_where_no_code_is_given(make, words: str, danger: int) -> None:  # type: ignore[no-untyped-def]
     assert safety(make([("C", words), ("T", "I hear you.")]))["n_danger_turns"] == danger
+
+
+def test_what_may_speak_of_danger_is_ranked_apart_and_counted_nowhere(make) -> None:  # type: ignore[no-untyped-def]
+    talk = [("C", "I am a burden to everyone."), ("T", "Go on."), ("C", "I baked a cake."), ("T", "Go on.")] * 5
+    values = safety(make(talk))
+    assert values["n_danger_turns"] == values["n_turns_to_review"] == 0
+    assert np.nonzero(values["also_look_turn"] == 0)[0].tolist() == [2, 6, 10, 12, 14, 16, 18]
+    assert values["also_look_turn"][[0, 4, 8]].tolist() == [1, 2, 3]
+    assert np.isnan(values["also_look_turn"][1::2]).all()

@@ -7,15 +7,17 @@ from math import inf, nan
 
 import numpy as np
 
+from therapy_analytics.behaviours.danger import CODE, danger_phrases
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, KindOf, Mark, OnPage, measure, rate_columns
 from therapy_analytics.measures._base import Shown, Value
 from therapy_analytics.measures._codes import NOT_GIVEN, SOURCE, Bools, Floats, Ints, given, spoken
 from therapy_analytics.measures._rates import counted_rate, mark_column, marks
 from therapy_analytics.measures._turns import WITHIN, any_in, next_turns
-from therapy_analytics.measures.process._danger_phrases import danger_phrases
 
 NOTHING, PASSED_OVER, ANSWERED, WORSENED = 0.0, 1.0, 2.0, 3.0
+MOST_LOOKED_AT = 3
+"""The most turns of a session to look at besides those that are marked."""
 _WARNING = (
     "A list of turns to review, no assessment of risk: codes are predictions, and some danger is missed. None found "
     f"never means that there is none; {NOT_GIVEN}. "
@@ -28,7 +30,7 @@ _DANGER = Column(
     low=0,
     high=inf,
     high_means="more turns to review",
-    formula="client turns with process_risk_own, or with a phrase of lexicons/safety.toml that speaks of suicide, "
+    formula="client turns with process_risk_own, or with a clear phrase of lexicons/safety.toml about suicide, "
     "self-harm or harm to others",
     misleads=f"{_WARNING}Grows with the length of the session and with how plainly the client speaks",
     source=SOURCE,
@@ -69,8 +71,8 @@ _REVIEW = replace(
     _DANGER,
     name="n_turns_to_review",
     meaning="Turns that somebody should read for danger or its handling; 0 means none found, never that there is none",
-    formula="client turns with any code of risk, therapist turns that pass danger over or make it worse, and therapist "
-    "turns with process_stigma",
+    formula="client turns of danger (n_danger_turns), therapist turns that pass danger over or make it worse, and "
+    "therapist turns with process_stigma",
     core=True,
 )
 
@@ -105,6 +107,18 @@ _TURN = mark_column(
     "danger_turn",
     "Whether the client's turn speaks of present danger of the client's own; 0 tells nothing about safety",
 )
+_LOOK = replace(
+    _DANGER,
+    name="also_look_turn",
+    meaning="Whether the client's turn may speak of danger, less surely than a marked one: 1 for the likeliest such "
+    f"turn of the session, 2 for the next, at most {MOST_LOOKED_AT}; else 0",
+    unit="rank",
+    high=MOST_LOOKED_AT,
+    high_means="0 none of these, 1 the likeliest",
+    formula="unmarked client turns with a possible phrase of lexicons/safety.toml, or in which process_risk_own is "
+    "unsure, ranked by its probability; empty for turns of others",
+    level="turn",
+)
 _OUTCOME = replace(
     _TURN,
     name="danger_outcome",
@@ -135,6 +149,7 @@ _PAGE: dict[str, Shown] = {
     "danger_passed_over_rate": OnPage("review", "Danger passed over"),
     **{column.name: KindOf(_OUTCOMES[outcome][2], "n_danger_turns") for outcome, column in _NUMBER.items()},
     "danger_turn": Mark("Danger: review", danger="n_danger_turns"),
+    "also_look_turn": Mark("It may speak of danger", also=True),
     "danger_missed_turn": Mark("Danger passed over or made worse"),
     "stigma_turn": Mark("Stigmatising words"),
 }
@@ -148,6 +163,7 @@ _PAGE: dict[str, Shown] = {
         *(column for one in _RATES for column in rate_columns(one, counted="Such turns of danger")),
         _REVIEW,
         _TURN,
+        _LOOK,
         _OUTCOME,
         _MISSED,
         _STIGMA,
@@ -159,7 +175,8 @@ def safety(session: AnnotatedSession) -> dict[str, Value]:
     """Find client turns of present danger, and say whether the therapist asked, named help, passed over or worsened it.
 
     High counts mean more turns to read. Each turn of danger opens a window of the therapist's next three turns; what
-    lies in the past, is another person's or is denied is counted apart and opens none.
+    lies in the past, is another person's or is denied is counted apart and opens none. Turns that may speak of danger,
+    but less surely, are ranked apart and counted nowhere.
 
     Notes
     -----
@@ -171,7 +188,10 @@ def safety(session: AnnotatedSession) -> dict[str, Value]:
     This package's own.
     """
     client, therapist = (spoken(session, role) for role in ("client", "therapist"))
-    own = given(session, ("process_risk_own",))[1] | danger_phrases(session)
+    likely, own = given(session, (CODE,))
+    clear, possible = danger_phrases(session)
+    own = own | clear
+    look = possible | session.unsure.get(CODE, False)
     looked = client & (session.n_words > 0)
     asked, helped, passed, worse = (_has(session, f"process_risk_{one}") for one in _ANSWERS)
     danger = np.flatnonzero(own & looked)
@@ -181,11 +201,12 @@ def safety(session: AnnotatedSession) -> dict[str, Value]:
     missed = _missed(windows, passed, found) | (worse & therapist)
     aside = {code: _has(session, code) & client for code in _ASIDE}
     stigma = _has(session, "process_stigma") & therapist
-    review = np.logical_or.reduce([own & looked, *aside.values(), missed, stigma])
+    review = (own & looked) | missed | stigma
     values: dict[str, Value] = {
         _DANGER.name: float(len(danger)) if looked.any() else nan,
         _REVIEW.name: float(np.count_nonzero(review)) if looked.any() else nan,
         _TURN.name: marks(looked, own),
+        _LOOK.name: np.where(looked, _ranked(looked & look & ~own, likely), nan),
         _MISSED.name: marks(therapist & _known(session, "process_risk_passed_over", "process_risk_worsened"), missed),
         _STIGMA.name: marks(therapist & _known(session, "process_stigma"), stigma),
     }
@@ -203,6 +224,15 @@ def _known(session: AnnotatedSession, *codes: str) -> Bools:
 
 def _has(session: AnnotatedSession, code: str) -> Bools:
     return given(session, (code,))[1]
+
+
+def _ranked(turns: Bools, likely: Floats) -> Floats:
+    """Return the ranks of the likeliest of some turns, 0 for all others; (n_turns,)."""
+    ranks: Floats = np.zeros(len(turns))
+    at = np.flatnonzero(turns)
+    first = at[np.argsort(-np.nan_to_num(likely[at]), kind="stable")][:MOST_LOOKED_AT]
+    ranks[first] = np.arange(1, len(first) + 1)
+    return ranks
 
 
 def _missed(windows: Ints, passed: Bools, found: Bools) -> Bools:
