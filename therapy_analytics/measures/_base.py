@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import DuplicateNameError
 from therapy_analytics.language import AnnotatedSession, Extra, Lexicon
+from therapy_analytics.language.english import undivided
 from therapy_analytics.registry import Registry
 
 Value = float | NDArray[np.float64]
@@ -280,12 +281,15 @@ def _order(one: Measure) -> tuple[float, int, str, str]:
 def values_of(session: AnnotatedSession) -> dict[str, Value]:
     """Compute the measures that are asked for of a session: column name to value.
 
-    Values that a session cannot have are nan.
+    Values that a session cannot have are nan: so is synchrony, which compares words, where words cannot be counted.
     """
     values: dict[str, Value] = {}
+    wordless = undivided(session.session)
     for one in MEASURES:
         if one.is_asked(session.extras):
-            values.update(one.compute(session))
+            found = one.compute(session)
+            empty = wordless and one.family == "synchrony"
+            values.update({name: value * np.nan for name, value in found.items()} if empty else found)
     return values
 
 

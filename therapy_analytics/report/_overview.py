@@ -89,7 +89,7 @@ def sessions_json(shown: Sequence[Shown], results: Results, n_view: int) -> list
     frame = results.sessions
     values = values_of(frame, [one.name for one in shown])
     known = [name for name in results.about if name not in NO_GROUPS]
-    words = frame.reindex(columns=["n_words_therapist", "n_words_client"]).sum(axis=1).to_numpy()
+    words = frame.reindex(columns=["n_words_therapist", "n_words_client"]).sum(axis=1, min_count=1).to_numpy()
     turns = frame["n_turns"].to_numpy() if "n_turns" in frame else np.full(len(frame), np.nan)
     rows = frame.to_dict("records")
     return [

@@ -81,12 +81,14 @@ def _turns(folder: Path) -> Columns:
 
 
 def _places(turns: Columns) -> tuple[str, list[Any], list[Any]]:
-    """Return where turns begin and end: minutes where clocks can be used, else words spoken before."""
+    """Return where turns begin and end: minutes where clocks can be used, else words spoken before, else nothing."""
     starts = [number(cell) for cell in turns.get("start_s", ())]
     ends = [number(cell) for cell in turns.get("end_s", ())]
     if starts and usable(starts, ends):
         return "minutes", [plain(one / 60) for one in starts], [plain(one / 60) for one in ends]
     sizes = [max(0, int(number(cell) if cell else 0)) for cell in turns.get("n_words", ())]
+    if not any(sizes):  # words that cannot be counted: the page draws all turns alike
+        return "words", [], []
     after = list(accumulate(sizes))
     return "words", [there - size for there, size in zip(after, sizes, strict=True)], after
 

@@ -49,7 +49,7 @@ function turnFacts(model, turn) {
   const { data } = model;
   const facts = [];
   if (data.speaker) facts.push(`labelled “${data.speaker[turn]}”`);
-  facts.push(counted(data.n_words[turn] ?? 0, "word"));
+  facts.push(sessionWords(model, turn));
   if (data.unit === "minutes" && isNumber(data.start[turn])) facts.push(`${turnClock(data.start[turn])} to ${turnClock(data.end[turn])}`);
   if (isNumber(data.first_row?.[turn])) facts.push(`from row ${data.first_row[turn]} of the file`);
   return el("p", { class: "quiet turn-facts" }, facts.join(" · "));
