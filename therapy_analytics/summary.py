@@ -84,10 +84,10 @@ def _danger(sessions: DataFrame, *, page: bool) -> str:
         return ""
     where = "The page" if page else "Column n_turns_to_review of the table of sessions"
     which = "" if page else ", and column danger_turn of turn_measures marks the client's"
+    turns, n = counted(int(to_read.sum()), "turn"), counted(int((to_read > 0).sum()), "session")
     return (
-        f"To read: {counted(int(to_read.sum()), 'turn')} in {counted(int((to_read > 0).sum()), 'session')}, which may be "
-        f"about danger. {where} says in which sessions they are{which}. That none was found in a session does not mean "
-        "that it was safe."
+        f"To read: {turns} in {n}, which may be about danger. {where} says in which sessions they are{which}. That "
+        "none was found in a session does not mean that it was safe."
     )
 
 

@@ -47,7 +47,7 @@ _WORDLESS = "No turn has words, so its rates say nothing."
 
 
 def undivided(session: Session) -> bool:
-    """Tell whether a session is mostly in a script without spaces between words, so that its words cannot be counted.
+    """Tell whether much of a session is in a script without spaces between words, so that words cannot be counted.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def english_shares(batch: Batch) -> NDArray[np.float64]:
 
 
 def with_language_notes(batch: Batch) -> Batch:
-    """Return the batch with a note on each session that is not in English, as it seems, or whose words cannot count."""
+    """Return the batch with a note on each session not in English, as it seems, or whose words are not counted."""
     shares = english_shares(batch)
     n_words = _between(batch.turns.tokens.word_start, batch.turns.tokens.offsets[batch.starts])
     rows = zip(batch.sessions, n_words.tolist(), shares.tolist(), strict=True)
@@ -87,9 +87,7 @@ def with_language_notes(batch: Batch) -> Batch:
 
 def _noted(session: Session, n_words: int, share: float) -> Session:
     if undivided(session):
-        note = (
-            f"It is mostly in a script {UNDIVIDED}: its words are not counted, and what rests on them is empty. {_OURS}"
-        )
+        note = f"Much of it is in a script {UNDIVIDED}: words are not counted, and what rests on them is empty. {_OURS}"
     elif n_words >= LEAST_WORDS and share < LEAST_SHARE:
         note = f"Only {share:.0%} {NOT_ENGLISH} (about 40% of an English session are). {_OURS}"
     elif session.turns and not n_words:

@@ -62,7 +62,7 @@ class OnPage:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Turns that the page marks as worth a look: those with a value above 0, and below 0 where that has a label.
+    """Turns that the page marks: those with a value above 0, and below 0 where that has a label.
 
     Attributes
     ----------
@@ -70,11 +70,15 @@ class Mark:
         What they are called.
     danger : str
         Of turns of danger, which the page lists before all else: the measure of sessions that counts them.
+    also : bool
+        Whether they are marked for something else than danger and its handling: they do not stand in the lane of turns
+        to review, which a session counts (``n_turns_to_review``), but in one of their own.
     """
 
     label: str
     below: str = ""
     danger: str = ""
+    also: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.codebook_table import BELOW
+from therapy_analytics.codebook_table import ALSO, BELOW
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._codebook import ShownTurns
 from therapy_analytics.report._files import Columns, Row, number, numbers, plain, read_columns, read_rows
@@ -128,7 +128,8 @@ def _marks(turns: Columns, mark: Row) -> Iterator[Json]:
     for label, sign, end in ((above, 1, ""), (below, -1, "_below")):
         found = [i for i, value in enumerate(values) if label and sign * (value or 0) > 0]
         if found:
-            yield {"name": mark["column"] + end, "label": label, "danger": bool(mark["measure"]), "turns": found}
+            kind = {"danger": bool(mark["measure"]), "also": mark["page"] == ALSO}
+            yield {"name": mark["column"] + end, "label": label, **kind, "turns": found}
 
 
 def _tables(folder: Path, turns: Columns, codes: Sequence[str], shown: ShownTurns) -> Json:

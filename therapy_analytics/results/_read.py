@@ -206,7 +206,7 @@ def read_table(
 def _number_types(name: str, codebook: pd.DataFrame) -> dict[str, str]:
     """Return the type of each column of a table that holds numbers; all others are text.
 
-    It is ``float64``; for whole numbers ``int64`` where they are never missing, ``Int64`` for words, ``Int8`` for codes.
+    It is ``float64``; for whole numbers ``int64`` where they are never missing, else ``Int64``, ``Int8`` for codes.
     """
     own = codebook[codebook["table"].isin((name, "sessions") if name in WITH_CORE else (name,))]
     numbers = own.loc[own["unit"] != _TEXT, "column"].tolist()

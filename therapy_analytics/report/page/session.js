@@ -111,8 +111,7 @@ const sessionWords = ({ data }, turn) => (isNumber(data.n_words[turn]) ? counted
 function sessionSpoken(model, turn) {
   const codes = sessionMarginCodes(model, turn).filter(({ state }) => state.value === 1)
     .map(({ code, state }) => code.label.toLowerCase() + (state.corrected ? " (corrected)" : state.unsure && !state.reviewed ? " (unsure)" : ""));
-  const marks = model.marksAt(turn).map((mark) => mark.label);
-  const has = [...codes, ...marks.map((label) => `to review: ${label}`)];
+  const has = [...codes, ...model.marksAt(turn).map((mark) => `${mark.also ? "marked" : "to review"}: ${mark.label}`)];
   return `turn ${turn}, ${sessionRole(model, turn)}, ${sessionWords(model, turn)}: ${has.join(", ") || "no code"}`;
 }
 

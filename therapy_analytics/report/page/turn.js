@@ -66,7 +66,7 @@ function turnClock(minutes) {
 function turnMarks(model, turn) {
   const marks = model.marksAt(turn);
   if (!marks.length) return null;
-  return el("ul", { class: "turn-marks", "aria-label": "To review" }, marks.map((mark) => el("li", { class: mark.danger ? "danger" : "" }, mark.label)));
+  return el("ul", { class: "turn-marks", "aria-label": "Marks" }, marks.map((mark) => el("li", { class: mark.danger ? "danger" : "" }, mark.label)));
 }
 
 function turnWords(model, turn) {
