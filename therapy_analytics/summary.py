@@ -115,7 +115,7 @@ def checks(sessions: DataFrame) -> str:
         (notes.str.contains(NOT_ENGLISH, regex=False),
          "{} not in English, as it seems: this program's taggers and word lists mean nothing there"),
         (notes.str.contains(UNDIVIDED, regex=False),
-         "{} in a script without spaces between words: words are not counted, and this program's taggers mean nothing"),
+         "{} in a script without spaces between words: words are not counted, and the taggers mean nothing there"),
         (method == "none", "{} without a recognized therapist (name the label: --therapist LABEL)"),
         (method == "pronouns_unsure", "{} whose therapist is a mere guess"),
         (sessions["role_pronoun_margin"] < SWAPPED, "{} whose labels may be swapped (see tanalyze speakers)"),

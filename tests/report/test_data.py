@@ -467,18 +467,20 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     assert read_columns(tmp_path / "b.csv", ("a",)) == {}
 
 
-def test_the_lane_to_review_has_the_turns_that_the_session_counts(samples: Path, tmp_path: Path) -> None:
-    settings = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
+@pytest.mark.parametrize("options", [ta.TaggerOptions(kind="fast"), ta.TaggerOptions(all_codes=True)])
+def test_the_lane_to_review_has_the_turns_that_the_session_counts(
+    samples: Path, tmp_path: Path, options: ta.TaggerOptions
+) -> None:
     course = (samples.parent / "sample_course" / "transcripts").glob("*.txt")
     paths = [*sorted(course), samples / "boyle_lucia.txt", samples / "boyle_sessions.csv"]
-    ta.run(paths, tmp_path / "r", settings=settings, writing=Writing(figures=(), report=False))
+    ta.run(paths, tmp_path / "r", settings=ta.Settings(tagger=options), writing=Writing(figures=(), report=False))
     overview, sessions = data_of(tmp_path / "r")
     at = next(k for k, one in enumerate(overview["measures"]) if one["name"] == "n_turns_to_review")
     marks = [one["marks"] for one in sessions]
     assert any(mark["also"] for own in marks for mark in own)
     lanes = [len({turn for mark in own if not mark["also"] for turn in mark["turns"]}) for own in marks]
     assert lanes == [one["values"][at][0] for one in overview["sessions"]]
-    assert sum(lanes) == 2
+    assert sum(lanes) >= 2
 
 
 def test_the_page_says_what_marks_danger_and_what_was_compared(results: Path, samples: Path) -> None:

@@ -53,7 +53,7 @@ function renderFindings(overview) {
   const found = overview.findings;
   if (found.length) section.append(...findingGroups(overview, found.slice(0, FINDINGS_AT_FIRST)), el("p", { class: "quiet small" }, "In brackets: 95% interval. To be unlike others is neither better nor worse."));
   else section.append(el("p", {}, overview.n_compared
-    ? `None of ${counted(overview.n_compared, "comparison")} shows a significant difference. Smaller differences may be there, and are not seen.`
+    ? `None of ${counted(overview.n_compared, "comparison")} shows a significant difference. That does not make them alike: the details say how far apart they would have to lie.`
     : "Nothing was compared. The details say what that takes."));
   section.append(disclosure("Details, and how findings are chosen", ...findingDetails(overview, found)));
   return section;
@@ -98,7 +98,7 @@ function renderLookFirst(overview) {
   const section = el("section", { "aria-labelledby": "look-first" }, part("look-first"));
   section.append(el("p", { class: "quiet small" }, "Not tested: places to begin reading. Some danger is missed: no mark is no sign of safety."));
   if (rows.length) section.append(el("ul", { class: "look" }, ...rows.map((row) => lookItem(overview, row))));
-  else section.append(el("p", {}, "None: no turns to review were found, and no session lies clearly apart from its counselor’s others."));
+  else section.append(el("p", {}, "None was found. That is no finding about the sessions."));
   section.append(disclosure("How these are chosen", ...notes.map((text) => el("p", {}, text))));
   return section;
 }
