@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import therapy_analytics as ta
 from therapy_analytics.cli import _app as cli
 from therapy_analytics.cli import app
+from therapy_analytics.summary import checks
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -38,6 +39,39 @@ def test_the_summary_counts_sessions_that_are_not_in_english(tmp_path: Path) -> 
     done = tanalyze("run", str(tmp_path / "deutsch.txt"), "--out", str(tmp_path / "r"), *PLAIN)
     assert done.status == 0, done.err
     assert "1 session not in English, as it seems" in " ".join(done.out.split())
+
+
+def test_the_summary_counts_sessions_whose_words_cannot_be_counted(tmp_path: Path) -> None:
+    text = "T: \u4eca\u65e5\u306f\u3069\u3046\u3055\u308c\u307e\u3057\u305f\u304b\nC: \u7720\u308c\u307e\u305b\u3093\n"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    done = tanalyze("run", str(tmp_path / "a.txt"), "--out", str(tmp_path / "r"), *PLAIN)
+    assert done.status == 0, done.err
+    told = "1 session in a script without spaces between words: words are not counted"
+    assert told in " ".join(done.out.split())
+    assert (
+        pd.read_csv(tmp_path / "r" / "sessions.csv")[["n_words_client", "therapist_talk_share"]].isna().all(axis=None)
+    )
+    loaded = ta.load(tmp_path / "r")
+    assert loaded.turns["n_words"].isna().all()
+    assert "2 turns. Bars" in ta.plots.timeline.caption(loaded)  # type: ignore[attr-defined]
+
+
+def test_the_summary_says_what_a_person_is_to_read_and_where_it_stands(samples: Path, tmp_path: Path) -> None:
+    course = str(samples.parent / "sample_course" / "transcripts")
+    told = "To read: 2 turns in 1 session, which may be about danger. "
+    page = tanalyze("run", course, "--out", str(tmp_path / "page"), "--tagger", "fast", "--no-plots")
+    assert f"{told}The page says in which sessions they are." in " ".join(page.out.split())
+    whole = tanalyze("run", course, "--out", str(tmp_path / "p"), *PLAIN, "--output-format", "parquet")
+    where = "Column n_turns_to_review of the table of sessions says in which sessions they are, and column danger_turn "
+    assert f"{told}{where}of turn_measures marks the client's." in " ".join(whole.out.split())
+
+
+def test_sessions_with_a_note_are_counted_whatever_else_is_said_of_them() -> None:
+    usual = {"role_method": "labels", "role_pronoun_margin": 9.0, "distance_from_training": 0.4, "notes": ""}
+    far, noted = {"distance_from_training": 2.0}, {"notes": "1 message of the system (31 words) left out."}
+    said = checks(pd.DataFrame([usual, usual | noted, usual | noted | far, usual | far, usual, usual]))
+    assert "2 sessions unlike those that the tagger learnt from" in said
+    assert "2 sessions with another note" in said
 
 
 def test_brackets_in_a_name_are_no_markup_of_the_summary(tmp_path: Path) -> None:
@@ -197,8 +231,8 @@ def test_a_run_ends_with_at_most_five_things(tmp_path: Path) -> None:
     done = tanalyze("run", str(tmp_path), "--out", str(tmp_path / "r"), "--tagger", "fast", "--no-plots")
     assert done.status == 1
     last = done.out.partition("share of therapist turns.")[2].split("\n")
-    lines = [line for line in last if re.match(r"Open |Read |\d+ files? could|Check: |Next: ", line)]
-    assert [line.split()[0] for line in lines] == ["Open", "Read", "1", "Check:", "Next:"]
+    lines = [line for line in last if re.match(r"Open |To read: |\d+ files? could|Check: |Next: ", line)]
+    assert [line.split()[0] for line in lines] == ["Open", "To", "1", "Check:", "Next:"]
     assert "1 file could not be read; 1 thing to check in your tables" in lines[2]
 
 

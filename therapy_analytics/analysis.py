@@ -145,7 +145,7 @@ TABLES = (
         columns=tables.DYAD_COLUMNS,
         family="fixed",
     ),
-    RunTable(name="turns", make=_turns, whole=("turn", "first_row", "n_words")),
+    RunTable(name="turns", make=_turns, whole=("turn", "first_row")),
     RunTable(
         name="probabilities", make=lambda some: tables.probabilities_table(some.measured, some.codes), whole=("turn",)
     ),

@@ -174,8 +174,10 @@ def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
 
 
 FIRST, STRIP, MARK, KIND, CURVE = "first", "strip", "mark", "kind", "curve"
+ALSO = f"{MARK}, also"
 """Words in the codebook's column ``page``: a column that the table of the page shows first; the place of a measure in
-the strip of numbers of a session (``strip 3``); marked turns; a kind of what another measure counts; a line."""
+the strip of numbers of a session (``strip 3``); marked turns (those that are not to review: `ALSO`); a kind of what
+another measure counts; a line."""
 BELOW = " | "
 """Separates the labels of marks for values above and below 0."""
 
@@ -188,7 +190,7 @@ def _on_page(page: Shown | None) -> dict[str, str]:
         return {"label": page.label, "page": place, "does": page.does}
     if isinstance(page, Mark):
         label = f"{page.label}{BELOW}{page.below}" if page.below else page.label
-        return {"label": label, "page": MARK, "measure": page.danger}
+        return {"label": label, "page": ALSO if page.also else MARK, "measure": page.danger}
     if isinstance(page, KindOf):
         return {"label": page.label, "page": f"{KIND}, {page.kind_of}"}
     if isinstance(page, Curve):

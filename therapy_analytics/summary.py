@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from therapy_analytics.language.english import NOT_ENGLISH
+from therapy_analytics.language.english import NOT_ENGLISH, UNDIVIDED
 from therapy_analytics.measures.null.surrogates import FEWEST_DONORS
 from therapy_analytics.measures.process.role_check import SWAPPED
 from therapy_analytics.measures.process.training_distance import FAR
@@ -36,7 +36,7 @@ def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
         return [talks, *shown], "talks: the therapist's share of the words. The rest: share of therapist turns."
     rates = [(code.name, f"{code.column}_rate") for code in result.rated[:N_RATES]]
     left = len(result.rated) - len(rates)
-    more = f" {counted(left, 'code')} more in sessions.csv." if left else ""
+    more = f" {counted(left, 'code')} more in the table of sessions." if left else ""
     return [talks, *rates], (
         "talks: the therapist's share of the words. The rest: share of the turns of the code's role." + more
     )
@@ -82,10 +82,12 @@ def _danger(sessions: DataFrame, *, page: bool) -> str:
     to_read = sessions["n_turns_to_review"]
     if not to_read.sum() > 0:
         return ""
-    where = "The page lists them" if page else "They have a 1 in danger_turn of turn_measures.csv"
+    where = "The page" if page else "Column n_turns_to_review of the table of sessions"
+    which = "" if page else ", and column danger_turn of turn_measures marks the client's"
+    turns, n = counted(int(to_read.sum()), "turn"), counted(int((to_read > 0).sum()), "session")
     return (
-        f"Read {counted(int(to_read.sum()), 'turn')} in {counted(int((to_read > 0).sum()), 'session')} for danger. "
-        f"{where}. That none was found in a session does not mean that it was safe."
+        f"To read: {turns} in {n}, which may be about danger. {where} says in which sessions they are{which}. That "
+        "none was found in a session does not mean that it was safe."
     )
 
 
@@ -110,21 +112,23 @@ def checks(sessions: DataFrame) -> str:
     """
     method, notes = sessions["role_method"], sessions["notes"]
     clauses = (
-        (notes.str.contains(NOT_ENGLISH, regex=False), "{} not in English, as it seems: their numbers mean nothing"),
+        (notes.str.contains(NOT_ENGLISH, regex=False),
+         "{} not in English, as it seems: this program's taggers and word lists mean nothing there"),
+        (notes.str.contains(UNDIVIDED, regex=False),
+         "{} in a script without spaces between words: words are not counted, and the taggers mean nothing there"),
         (method == "none", "{} without a recognized therapist (name the label: --therapist LABEL)"),
         (method == "pronouns_unsure", "{} whose therapist is a mere guess"),
         (sessions["role_pronoun_margin"] < SWAPPED, "{} whose labels may be swapped (see tanalyze speakers)"),
-        (sessions["distance_from_training"] > FAR,
-         "{} unlike those that the tagger learnt from: rates may be off by more than their intervals"),
     )  # fmt: skip
     noted = notes != ""
     for which, _ in clauses:
         noted &= ~which
-    told = [
-        clause.format(counted(int(which.sum()), "session"))
-        for which, clause in (*clauses, (noted, "{} with another note (column notes of sessions.csv)"))
-        if which.any()
-    ]
+    others = (
+        (sessions["distance_from_training"] > FAR,
+         "{} unlike those that the tagger learnt from: rates may be off by more than their intervals"),
+        (noted, "{} with another note (column notes of the table of sessions)"),
+    )  # fmt: skip
+    told = [clause.format(counted(int(which.sum()), "session")) for which, clause in (*clauses, *others) if which.any()]
     if len(sessions) <= FEWEST_DONORS:
         told.append(f"synchrony has no surrogate pairs, which take {FEWEST_DONORS + 1} sessions of like length")
     return f"Check: {'; '.join(told)}." if told else ""

@@ -15,6 +15,7 @@ from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.frames import with_categories
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.english import undivided
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import STATISTICS, Value, count_name, values_of
 from therapy_analytics.measures._dyads import Dyad
@@ -59,7 +60,12 @@ TURN_COLUMNS = (
     ),
     fixed_column("start_s", "When the turn begins", "seconds", 0),
     fixed_column("end_s", "When the turn ends", "seconds", 0),
-    fixed_column("n_words", "Words of the turn; a contraction is one word", "words", 0),
+    fixed_column(
+        "n_words",
+        "Words of the turn; a contraction is one word; empty in scripts without spaces between words",
+        "words",
+        0,
+    ),
 )
 TURN_KEYS = TURN_COLUMNS[:2]
 """The columns that identify a turn."""
@@ -112,7 +118,8 @@ def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
     whole = [as_part(row, "whole", 0, last) for row in measure_rows(columns, values)]
     there = {row["measure"] for row in whole}
     of_codes = [row for row in profile_rows(session) if row["part"] != "whole" or row["measure"] not in there]
-    parts = [*whole, *of_codes, *part_rows(session, kinds(extras=session.extras))]
+    synchrony = [] if undivided(session.session) else part_rows(session, kinds(extras=session.extras))
+    parts = [*whole, *of_codes, *synchrony]
     core = {column.row for column in columns if column.core}
     kept = [row for row in parts if _has_number(row) or (row["measure"], row["direction"]) in core]
     return Measured(session, values, kept, _responses(session))
@@ -274,7 +281,10 @@ def turns_table(
         "first_row": np.array([turn.first_row for turn in turns], dtype=np.int64),
         "start_s": np.array([turn.start_s for turn in turns], dtype=np.float64),
         "end_s": np.array([turn.end_s for turn in turns], dtype=np.float64),
-        "n_words": _joined([one.session.n_words for one in measured], np.int64),
+        "n_words": pd.arrays.IntegerArray(
+            _joined([one.session.n_words for one in measured], np.int64),
+            _joined([np.full(len(one.session), undivided(one.session.session)) for one in measured], np.bool_),
+        ),
     }
     if repaired:
         data[SPEAKER_COLUMN.name] = [turn.speaker_changed for turn in turns]

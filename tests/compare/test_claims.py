@@ -64,7 +64,18 @@ def test_by_default_the_core_is_shown_and_three_of_it_are_tested() -> None:
     assert (
         "Not tested, only shown: therapist words per turn, therapist talk share, therapist advice rate" in found.words
     )
-    assert "p-values and intervals concern the machine's codes" in found.words
+    assert "Of measures that rest on codes, p-values and intervals concern the machine's codes" in found.words
+
+
+def test_a_list_of_differences_is_announced_only_where_there_is_one() -> None:
+    frame = pd.DataFrame({"session_id": [f"s{i}" for i in range(20)], "counselor": ["a", "b"] * 10})
+    near, far = np.repeat(np.linspace(0.2, 0.6, 10), 2), np.tile([0.0, 0.09], 10)  # .09 is .7 standard deviations
+    for rates, listed in ((near + far / 3, False), (near + far, True)):
+        words = compare(frame.assign(**{SHARE: rates}), measures=[SHARE], options=FEW).words
+        section = words.partition("## What is inconclusive")[2].partition("\n## ")[0]
+        assert "would mostly show a difference" in section
+        assert ("The differences that are listed here may be nothing" in section) is listed
+        assert ("- **therapist input rate**" in section) is listed
 
 
 def test_what_is_named_is_tested() -> None:

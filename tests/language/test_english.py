@@ -16,6 +16,7 @@ from therapy_analytics.language.english import (
     FUNCTION_WORDS,
     LEAST_SHARE,
     NOT_ENGLISH,
+    UNDIVIDED,
     english_shares,
     with_language_notes,
 )
@@ -56,6 +57,19 @@ RUSSIAN = (
     "Здравствуйте, что вас беспокоит?",
     "Я плохо сплю и очень устаю.",
 ) * 4
+WITHOUT_SPACES = {
+    "chinese": ("你好 今天想谈些什么", "我最近睡得很不好 白天也没有力气", "这样多久了", "大概三个月 我什么都不想做"),
+    "japanese": (
+        "今日はどうされましたか。",
+        "夜になると眠れなくて仕事に集中できません。",
+        "いつごろからですか。",
+        "三か月ほど前からです。",
+    ),
+    "thai": ("วันนี้อยากคุยเรื่องอะไรคะ", "ช่วงนี้นอนไม่ค่อยหลับ ทำงานไม่ไหวเลย", "เป็นมานานหรือยังคะ", "ประมาณสามเดือนแล้วค่ะ"),
+    "lao": ("ມື້ນີ້ຢາກລົມເລື່ອງຫຍັງ", "ໄລຍະນີ້ນອນບໍ່ຫຼັບ", "ເປັນມາດົນແລ້ວບໍ", "ປະມານສາມເດືອນ"),
+    "khmer": ("ថ្ងៃនេះចង់និយាយពីអ្វី", "ខ្ញុំគេងមិនលក់", "យូរប៉ុណ្ណាហើយ", "ប្រហែលបីខែ"),
+    "burmese": ("ဒီနေ့ဘာအကြောင်းပြောချင်လဲ", "ညဘက်အိပ်မပျော်ဘူး", "ဘယ်လောက်ကြာပြီလဲ", "သုံးလလောက်ရှိပြီ"),
+}
 ENGLISH = (
     "Hello, what brings you here today?",
     "I have slept badly for weeks, and I am so tired at work that I can hardly think.",
@@ -126,8 +140,8 @@ def test_neighbours_change_nothing() -> None:
 def test_the_note_is_in_plain_words_and_repeats_none_of_theirs() -> None:
     sessions = ta.analyze([session(GERMAN, "g"), session(ENGLISH, "e")]).sessions.set_index("session_id")
     assert sessions.loc["g", "notes"] == (
-        "Only 0% of the words are common English words (about 40% of an English session are); "
-        "the tagger and the word lists are for English and mean nothing here."
+        "Only 0% of the words are common English words (about 40% of an English session are). "
+        "The taggers and word lists of this program are for English and mean nothing here."
     )
     assert sessions.loc["e", "notes"] == ""
     assert sessions.loc["g", "n_turns"] == len(GERMAN)
@@ -157,3 +171,32 @@ def test_no_session_of_the_corpora_is_flagged(path: str, corpora: Path) -> None:
 
 def test_no_sample_is_flagged(samples: Path) -> None:
     assert not any(flagged(*ta.read(samples)))
+
+
+@pytest.mark.parametrize("language", WITHOUT_SPACES)
+def test_words_are_not_counted_where_no_spaces_stand_between_them(language: str) -> None:
+    texts = WITHOUT_SPACES[language]
+    (noted,) = with_language_notes(batch(session(texts))).sessions
+    assert [UNDIVIDED in note for note in noted.notes] == [True]
+    whole = ta.analyze([session(texts)], measures="all", tagger=ta.TaggerOptions(kind="fast"))
+    known = whole.measures.dropna(subset="value").set_index("measure")["value"]
+    assert known[["n_turns", "n_turns_client", "n_therapists"]].tolist() == [4, 2, 1]
+    of_words = {
+        "n_words_client",
+        "client_words_per_turn",
+        "therapist_talk_share",
+        "lsm_turn_mean",
+        "semantic_similarity",
+    }
+    assert not of_words & set(known.index)
+    assert not of_words & set(whole.parts.dropna(subset="value")["measure"])
+    assert whole.turns["n_words"].isna().all()
+
+
+def test_some_signs_of_such_a_script_do_not_take_the_words_away() -> None:
+    mixed = session([*ENGLISH, "At home we call it 気 and nobody asks."])
+    korean = session(["오늘은 무슨 이야기를 하고 싶으세요", "요즘 잠을 잘 못 자고 낮에는 기운이 없어요"])
+    for one in (mixed, korean):
+        (noted,) = with_language_notes(batch(one)).sessions
+        assert not any(UNDIVIDED in note for note in noted.notes)
+    assert ta.analyze([mixed], tagger=ta.TaggerOptions(kind="fast")).sessions["n_words_client"].item() > 20

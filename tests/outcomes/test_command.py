@@ -36,8 +36,26 @@ def test_the_command_prints_who_got_worse_and_what_goes_with_what(study: Path) -
     printed = " ".join((study / "printed.txt").read_text(encoding="utf-8").split())
     assert "72 sessions of 12 clients with 3 counselors. PHQ-9 (lower is better), 72 scores." in printed
     assert "10 reliably improved, 2 reliably worse (p03, p09), 0 without reliable change" in printed
-    assert "Turns of danger were found in 1 session: p03_4. Read these first." in printed
+    assert "In 1 session turns are marked that may be about danger: p03_4. Read these first." in printed
     assert "In sessions with higher therapist reflection rate than the client's others" in printed
+
+
+def test_a_reliable_change_is_claimed_only_with_a_source_that_is_named(study: Path, tmp_path: Path) -> None:
+    scores = pd.read_csv(study / "phq9.csv").rename(columns={"PHQ-9": "CORE-10"})
+    scores.assign(**{"CORE-OM": scores["CORE-10"]}).to_csv(tmp_path / "scores.csv", index=False)
+    words = ("--outcomes", tmp_path / "scores.csv", "--out", tmp_path / "out", "--imputations", 0, "--no-plots")
+    done = invoke("outcomes", study / "results", *words)
+    assert done.status == 0, done.err
+    printed = " ".join(done.out.split())
+    # 12 clients, of whom one in ten lies beyond the ends of a 90% interval, half of them below.
+    assert "Had none changed, error of measurement alone would make 0.6 worse." in printed
+    assert "How large a reliable change of the CORE-OM is, is not known" in printed
+    text = (tmp_path / "out" / "outcomes.md").read_text(encoding="utf-8")
+    assert "- CORE-10: a change of 6 points or more is called reliable; cutoff 11. Barkham" in text
+    assert "- CORE-OM: no change is called reliable; cutoff 10. Evans" in text
+    of_phq = (study / "out" / "outcomes.md").read_text(encoding="utf-8")
+    assert "error of measurement alone would make" not in of_phq
+    assert "Jacobson & Truax, 1991: 6 points" not in of_phq
 
 
 def test_the_files_are_there_and_private(study: Path) -> None:
@@ -62,7 +80,7 @@ def test_the_course_says_who_got_worse(study: Path) -> None:
 def test_the_paragraph_has_methods_and_numbers(study: Path) -> None:
     words = (study / "out" / "outcomes.md").read_text(encoding="utf-8")
     told = words.partition("## For a paper")[2].partition("##")[0]
-    assert "10 of 12 clients had improved and 2 were worse (reliable change, Jacobson & Truax, 1991: 6 points)" in told
+    assert "10 of 12 clients had improved and 2 were worse by 6 points or more (source: see Scales)" in told
     assert "the error of the codes entered by regression calibration (2 imputations)" in told
     assert re.search(r"b = -0\.\d\d \[-\d\.\d\d, -0\.\d\d\], t\(\d+\) = -\d+\.\d\d, p (= |below )\.\d+", told)
 
@@ -71,7 +89,9 @@ def test_the_page_shows_who_got_worse_first_and_leads_to_the_turns(study: Path) 
     page = (study / "out" / "course.html").read_text(encoding="utf-8")
     assert re.findall(r"<h2>(p\d+)</h2>", page)[:2] == list(WORSE)
     assert len(re.findall(r'<img alt="Course of p\d+ over sessions', page)) == 12
-    assert 'Turns of danger were found in <a href="../results/report.html#session/p03_4">p03_4</a>' in page
+    assert (
+        'Turns are marked that may be about danger in <a href="../results/report.html#session/p03_4">p03_4</a>' in page
+    )
     assert "default-src &#x27;none&#x27;" in page
     assert "<script" not in page
     assert "killing" not in page  # no word of a transcript

@@ -77,8 +77,7 @@ def test_what_it_rests_on_is_said(found):
     assert "- 1 session with scores and without a transcript: in the course, with scores alone." in words
     assert "1 reliably improved, 0 reliably worse, 1 without reliable change (of 6 points)" in words
     assert "counted by date" not in words
-    assert "Had none changed, error of measurement alone would make 0.1 worse" in words  # 2 * .025
-    assert "Turns of danger were found in 1 session: a2." in words
+    assert "In 1 session turns are marked that may be about danger: a2." in words
     assert "| Ann | 4 | 18 | 12 | improved |" in words
 
 

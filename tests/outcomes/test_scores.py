@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -165,9 +166,12 @@ def test_built_in_scales_have_a_source_and_numbers_that_fit_their_range():
     ]  # fmt: skip
     for one in built_in_scales():
         assert one.source
+        assert re.search(r"\(\d{4}\)|NHS England", one.source)
         assert one.low < one.high
         assert not one.cutoff <= one.low
         assert not one.reliable >= (one.high - one.low) / 2
+    errors = {one.name: one.by_error for one in built_in_scales() if one.by_error > 0}
+    assert errors == {"core10": pytest.approx(0.1), "bdi2": pytest.approx(0.05)}
     assert reliable_change(12.75, 0.93) == pytest.approx(9.35, abs=0.005)  # 1.96 * 12.75 * sqrt(.14)
 
 

@@ -20,6 +20,7 @@ from therapy_analytics.report._data import report_data
 from therapy_analytics.report._files import numbers, plain, read_columns
 from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._session import usable
+from therapy_analytics.run import Writing
 
 Json = dict[str, Any]
 
@@ -464,3 +465,37 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b\n")
     assert read_columns(tmp_path / "a.csv", ("a",)) == {"a": [], "b": []}
     assert read_columns(tmp_path / "b.csv", ("a",)) == {}
+
+
+@pytest.mark.parametrize("options", [ta.TaggerOptions(kind="fast"), ta.TaggerOptions(all_codes=True)])
+def test_the_lane_to_review_has_the_turns_that_the_session_counts(
+    samples: Path, tmp_path: Path, options: ta.TaggerOptions
+) -> None:
+    course = (samples.parent / "sample_course" / "transcripts").glob("*.txt")
+    paths = [*sorted(course), samples / "boyle_lucia.txt", samples / "boyle_sessions.csv"]
+    ta.run(paths, tmp_path / "r", settings=ta.Settings(tagger=options), writing=Writing(figures=(), report=False))
+    overview, sessions = data_of(tmp_path / "r")
+    at = next(k for k, one in enumerate(overview["measures"]) if one["name"] == "n_turns_to_review")
+    marks = [one["marks"] for one in sessions]
+    assert any(mark["also"] for own in marks for mark in own)
+    lanes = [len({turn for mark in own if not mark["also"] for turn in mark["turns"]}) for own in marks]
+    assert lanes == [one["values"][at][0] for one in overview["sessions"]]
+    assert sum(lanes) >= 2
+
+
+def test_the_page_says_what_marks_danger_and_what_was_compared(results: Path, samples: Path) -> None:
+    overview, _ = data_of(results)
+    said = " ".join([*overview["limits"], *overview["look_first"]["notes"]])
+    assert "the fast tagger marks danger by phrases alone" in said
+    assert "the accurate tagger with --all-codes does" in said
+    assert overview["n_compared"] == 15
+    assert overview["units"] == {"counselor": "client", "source": "counselor"}
+
+
+def test_turns_whose_words_cannot_be_counted_are_drawn_alike(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("T: \u4eca\u65e5\u306f\nC: \u7720\u308c\u307e\u305b\u3093\n", encoding="utf-8")
+    settings = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
+    ta.run([tmp_path / "a.txt"], tmp_path / "r", settings=settings, writing=Writing(figures=(), report=False))
+    overview, (one,) = data_of(tmp_path / "r")
+    assert overview["sessions"][0]["n_words"] is None
+    assert (one["n_words"], one["start"], one["end"]) == ([None, None], [], [])

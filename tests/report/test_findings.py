@@ -228,7 +228,9 @@ def test_sessions_to_look_at_first_name_their_turns_danger_before_all_else(read:
         (2, [("goes along with untested claims in 2 turns", [4, 6])]),
     ]
     assert any("no sign of safety" in note for note in found["notes"])
-    assert any("did not look for ruptures; tanalyze run --all-codes" in note for note in found["notes"])
+    assert any(
+        "did not look for ruptures; the accurate tagger with --all-codes does" in note for note in found["notes"]
+    )
 
 
 def test_at_most_eight_sessions_are_listed_and_each_reason_has_its_place(read: Results) -> None:

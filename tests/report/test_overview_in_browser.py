@@ -101,7 +101,7 @@ def without(overview: dict[str, Any]) -> dict[str, Any]:
     bare = copy.deepcopy(overview)
     bare |= {"references": [], "groups": {}, "about": [], "findings": [], "findings_how": [], "limits": []}
     bare |= {"look_first": {"rows": [], "notes": []}, "who": "1 session"}
-    bare |= {"sessions": bare["sessions"][:1], "problems": []}
+    bare |= {"sessions": bare["sessions"][:1], "problems": [], "n_compared": 0}
     for measure in bare["measures"]:
         measure["references"] = {}
     bare["sessions"][0]["values"] = [[None] * 5 for _ in bare["measures"]]
@@ -335,15 +335,25 @@ def test_the_first_tab_skips_to_the_content_and_keeps_the_view(opened: Open, fil
     assert page.is_visible("#session-view")
 
 
+def test_groups_say_whose_means_they_are_and_which_have_no_interval(opened: Open, data: Data, tmp_path: Path) -> None:
+    page = opened(written(tmp_path / "p.html", *data))
+    text = "section[aria-labelledby=groups]"
+    assert "Each client counts once. A group of one client has no interval." in page.inner_text(text)
+    page.select_option("#group-by", "source")
+    assert "Each counselor counts once. A group of one counselor has no interval." in page.inner_text(text)
+    none = copy.deepcopy(data[0]) | {"findings": [], "n_compared": 7}
+    page = opened(written(tmp_path / "q.html", none, data[1]))
+    assert "None of 7 comparisons shows a significant difference." in page.inner_text("main")
+
+
 def test_nothing_to_compare_with(opened: Open, data: Data, tmp_path: Path) -> None:
     page = opened(written(tmp_path / "p.html", without(data[0]), data[1][:1]))
     text = page.inner_text("main")
     for said in (
         "1 session.",
-        "No counselor and no session differs",
+        "Nothing was compared",
         "in no groups",
         "no references here",
-        "all that was given was read",
     ):
         assert said in text
     assert page.locator(".profile-rows .point").count() == 0

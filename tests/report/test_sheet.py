@@ -43,6 +43,26 @@ def found(columns: dict[str, list[str]]) -> list[tuple[str, tuple[int, ...], tup
     return [(TITLES[one.rule], one.turns, one.per_cent) for one in moments(columns)]
 
 
+def test_a_turn_of_danger_that_a_phrase_found_has_no_probability_of_the_code() -> None:
+    columns = table("C process_risk_own=.8", "C", "C") | {"danger_turn": ["1", "1", "0"]}
+    columns["p_process_risk_own"] = [".8", ".03", ".03"]
+    assert found(columns) == [("Danger to read again", (0,), (80,)), ("Danger to read again", (1,), (None,))]
+
+
+def test_the_sheet_names_the_rules_that_this_run_did_not_look_for() -> None:
+    read = results([(6, 10, 10), (24, 11, 10)])
+
+    def how(codes: Sequence[str]) -> str:
+        pages = [{"moments": [], "p": {code: [] for code in codes}}] * len(read.sessions)
+        return str(sheet_json(read, chosen(read), pages, changes(read, chosen(read))[0])["how"][0])
+
+    some = ("process_feeling_negative", "process_advice", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
+    assert "danger that was passed over, words that may degrade, a possible rupture" in how(some)
+    assert "advice right after a feeling" not in how(some).partition("did not look for")[2]
+    every = [code for rule in RULES for step in rule.steps for code in step.codes]
+    assert "did not look for" not in how([*every, "process_risk_asked", "process_risk_worsened"])
+
+
 def test_each_rule_names_its_turns_and_their_probabilities() -> None:
     columns = table(
         "C process_feeling_negative=.7",  # 0
@@ -165,7 +185,7 @@ def test_a_change_beyond_noise_is_told_with_its_interval() -> None:
 
 def test_without_a_change_beyond_noise_nothing_is_claimed() -> None:
     read = results([(10, 10, 10), (13, 8, 12)], client=["Ann"] * 2, session_number=["1", "2"])
-    assert texts(read)[1] == "No measure changed beyond what sessions vary by (3 measures compared with s0)."
+    assert texts(read)[1] == "No measure changed by more than the noise of few turns (3 measures compared with s0)."
 
 
 def test_one_of_several_measures_must_hold_among_all() -> None:

@@ -230,7 +230,7 @@ def run(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="csv, or parquet for very many sessions (no page, no figures).",
+            help="csv, or parquet for very many sessions (no page; figures only with --plots).",
             rich_help_panel=SCALE,
         ),
     ] = "csv",

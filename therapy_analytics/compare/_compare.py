@@ -42,8 +42,8 @@ machine that coded the turns, which can make a difference smaller, larger or oth
 means and when it misleads stands in codebook.csv, beside sessions.csv.
 """.strip()
 _MACHINE = (
-    "All p-values and intervals concern the machine's codes. What people would have coded may differ: give `--gold` "
-    "with turns that people coded to see how far."
+    "Of measures that rest on codes, p-values and intervals concern the machine's codes. What people would have coded "
+    "may differ: give `--gold` with turns that people coded to see how far."
 )
 _BY_HAND = (
     "The p-values and intervals of the comparison concern the machine's codes; the intervals under \"With the turns "

@@ -35,8 +35,8 @@ _ONE_PERSON = (
     "persons differ. What 95% of such people would average follows from the sessions of the reference (p_method)."
 )
 _OPEN = (
-    "What is listed here may be nothing: these are the largest of many differences (common measures before others), "
-    "and the largest are always somewhat too large. It is where to look, not what to believe."
+    "The differences that are listed here may be nothing: they are the largest of those compared (common measures "
+    "before others), and the largest are mostly somewhat too large. They are where to look, not what to believe."
 )
 
 
@@ -259,7 +259,7 @@ def _inconclusive(table: pd.DataFrame, data: Grouped) -> Lines:
         return [*lines, "Nothing is left open.", ""]
     if len(contrasts) > FEW_CONTRASTS:
         return [*lines, *_inconclusive_of_many(contrasts, data), ""]
-    lines += [_OPEN, ""]
+    lines += [_OPEN, ""] if any(len(_largest_open(rows, data)) for _, _, rows in contrasts) else []
     for group, against, rows in contrasts:
         n = f"{len(rows):,} measure{'' if len(rows) == 1 else 's'}"
         lines += [f"**{label(data, group)}, beside {label(data, against)}**: {n}. {_findable(rows, data)}", ""]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import DuplicateNameError
 from therapy_analytics.language import AnnotatedSession, Extra, Lexicon
+from therapy_analytics.language.english import undivided
 from therapy_analytics.registry import Registry
 
 Value = float | NDArray[np.float64]
@@ -61,7 +62,7 @@ class OnPage:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Turns that the page marks as worth a look: those with a value above 0, and below 0 where that has a label.
+    """Turns that the page marks: those with a value above 0, and below 0 where that has a label.
 
     Attributes
     ----------
@@ -69,11 +70,15 @@ class Mark:
         What they are called.
     danger : str
         Of turns of danger, which the page lists before all else: the measure of sessions that counts them.
+    also : bool
+        Whether they are marked for something else than danger and its handling: they do not stand in the lane of turns
+        to review, which a session counts (``n_turns_to_review``), but in one of their own.
     """
 
     label: str
     below: str = ""
     danger: str = ""
+    also: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,12 +285,15 @@ def _order(one: Measure) -> tuple[float, int, str, str]:
 def values_of(session: AnnotatedSession) -> dict[str, Value]:
     """Compute the measures that are asked for of a session: column name to value.
 
-    Values that a session cannot have are nan.
+    Values that a session cannot have are nan: so is synchrony, which compares words, where words cannot be counted.
     """
     values: dict[str, Value] = {}
+    wordless = undivided(session.session)
     for one in MEASURES:
         if one.is_asked(session.extras):
-            values.update(one.compute(session))
+            found = one.compute(session)
+            empty = wordless and one.family == "synchrony"
+            values.update({name: value * np.nan for name, value in found.items()} if empty else found)
     return values
 
 

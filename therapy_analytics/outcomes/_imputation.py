@@ -153,7 +153,7 @@ def _without_words(name: str, turns: pd.DataFrame) -> AnnotatedSession:
         tokens=tokens,
         offsets=np.zeros(n + 1, dtype=np.int64),
         roles=np.array([ROLES.index(role) for role in turns["role"].astype(str)], dtype=np.int8),
-        n_words=turns["n_words"].to_numpy(dtype=np.int64),
+        n_words=turns["n_words"].fillna(1).to_numpy(dtype=np.int64),  # words that cannot be counted are there
         n_sentences=np.zeros(n, dtype=np.int64),
         categories={},
         counts=np.zeros((n, 0), dtype=np.int32),

@@ -142,7 +142,7 @@ def _look_at(own: pd.DataFrame, report: str) -> str:
     """Return a sentence on the sessions with turns of danger, empty where none was found."""
     marked: list[object] = own.loc[own[DANGER] > 0, "session_id"].tolist() if DANGER in own else []
     names = ", ".join(_session(str(one), report) for one in marked)
-    return f"<p>Turns of danger were found in {names}: read these first.</p>" if names else ""
+    return f"<p>Turns are marked that may be about danger in {names}: read these first.</p>" if names else ""
 
 
 def _text(sentence: str) -> str:

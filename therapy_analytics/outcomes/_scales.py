@@ -17,11 +17,12 @@ from therapy_analytics.readers._metadata import plain_name
 
 BUILT_IN = Path(__file__).with_name("scales.csv")
 COLUMNS = (
-    "name", "label", "also", "low", "high", "better", "sd", "reliability", "reliable_change", "cutoff", "source",
+    "name", "label", "also", "low", "high", "better", "sd", "reliability", "reliable_change", "by_error", "cutoff",
+    "source",
 )  # fmt: skip
 """The columns of a table of scales; ``name`` and ``better`` (higher, lower) are needed, the others may be missing."""
 _TOTAL = re.compile(r"(total|score|sum|totalscore|sumscore)$")
-_TWO_SIDED = 1.96
+_TWO_SIDED, _ALONE = 1.96, 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +41,12 @@ class Scale:
         The least and the largest score; infinite where unknown.
     reliable : float
         The points by which two scores of a client must differ to be a reliable change, nan where unknown.
+    by_error : float
+        The share of unchanged clients whose scores differ by as much through error of measurement alone, nan where
+        unknown, as it is of most published numbers.
     cutoff : float
-        The score that parts clients of services from other people, nan where unknown.
+        The published score that parts clients of services from other people (of the SRS: below which the alliance is
+        to be talked about), nan where unknown.
     source : str
         Where these numbers come from.
     """
@@ -53,6 +58,7 @@ class Scale:
     low: float = -inf
     high: float = inf
     reliable: float = nan
+    by_error: float = nan
     cutoff: float = nan
     source: str = ""
 
@@ -184,9 +190,11 @@ def _scale(path: Path, at: int, row: Mapping[str, str]) -> Scale:
     if row["better"].lower() not in ("higher", "lower") or not plain_name(row["name"]):
         problem = f"row {at} has no name, or does not say what is better"
         raise BadDataFileError(str(path), problem, "Write higher or lower")
-    low, high, sd, reliability, points, cutoff = (
-        _number(path, at, row, name) for name in ("low", "high", "sd", "reliability", "reliable_change", "cutoff")
+    low, high, sd, reliability, points, by_error, cutoff = (
+        _number(path, at, row, name)
+        for name in ("low", "high", "sd", "reliability", "reliable_change", "by_error", "cutoff")
     )
+    computed = isfinite(sd) and isfinite(reliability)
     if isfinite(reliability) and not 0 <= reliability <= 1:
         raise BadDataFileError(str(path), f"the reliability in row {at} is not between 0 and 1", "Give a share, as .85")
     return Scale(
@@ -196,7 +204,8 @@ def _scale(path: Path, at: int, row: Mapping[str, str]) -> Scale:
         higher_is_better=row["better"].lower() == "higher",
         low=low if isfinite(low) else -inf,
         high=high if isfinite(high) else inf,
-        reliable=reliable_change(sd, reliability) if isfinite(sd) and isfinite(reliability) else points,
+        reliable=reliable_change(sd, reliability) if computed else points,
+        by_error=_ALONE if computed else by_error,
         cutoff=cutoff,
         source=row["source"],
     )

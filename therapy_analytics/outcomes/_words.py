@@ -20,8 +20,6 @@ from therapy_analytics.outcomes._relate import Related
 from therapy_analytics.outcomes._scales import Scale
 from therapy_analytics.readers._notes import counted
 
-_BY_ERROR = 0.025
-"""The share of unchanged clients that error of measurement alone makes reliably worse (or better)."""
 _MOST_CLIENTS = 40
 _LEVEL = 0.05
 _TARGETS = {
@@ -37,7 +35,7 @@ SLOPES = (
 )
 HOW_TO_READ = """
 - *Reliable change* (Jacobson and Truax): a change since the client's first score that error of measurement alone \
-would give one unchanged client in twenty. It is about the score and says nothing of what caused it.
+would seldom give an unchanged client. It is about the score and says nothing of what caused it.
 - Within clients: sessions in which a client's talk had more of something than in the client's other sessions. Between \
 clients: clients whose talk has more of it on average. Between counselors: the same of counselors.
 - That two things go together does not make one the cause of the other. Sicker clients may be asked more.
@@ -78,7 +76,17 @@ def summary(
     for title, told in sections.items():
         lines += [f"## {title}", "", *(f"- {one}" for one in told), ""] if told else []
     lines += ["## For a paper", "", paragraph(data, course, found, recipe), ""]
+    lines += ["## Scales", "", *(f"- {_scale(one)}" for one in data.scales), ""]
     return "\n".join([*lines, "## How to read this", "", HOW_TO_READ, ""])
+
+
+def _scale(one: Scale) -> str:
+    """Return what is taken as a reliable change and as the cutoff of a scale, and where that comes from."""
+    change = "no change is called reliable"
+    if np.isfinite(one.reliable):
+        change = f"a change of {one.reliable:.3g} points or more is called reliable"
+    cutoff = f"; cutoff {one.cutoff:g}" if np.isfinite(one.cutoff) else ""
+    return f"{one.label}: {change}{cutoff}. {f'{one.source}.' if one.source else 'The numbers are yours.'}"
 
 
 def who(data: Joined) -> str:
@@ -100,7 +108,8 @@ def in_short(data: Joined, course: pd.DataFrame, found: Related) -> list[str]:
     if DANGER in course:
         marked = course.loc[course[DANGER] > 0, "session_id"]
         names = listed([escaped(one) for one in marked])
-        where = f"Turns of danger were found in {counted(len(marked), 'session')}: {names}. Read these first."
+        n = counted(len(marked), "session")
+        where = f"In {n} turns are marked that may be about danger: {names}. Read these first."
         lines += [where] if names else []
     more = len(found.found) - _MOST_FINDINGS
     told = [f"{counted(more, 'more association')} in outcomes.md."] if more > 0 else []
@@ -118,13 +127,14 @@ def _changed(last: pd.DataFrame, scale: Scale) -> list[str]:
         return [f"{escaped(client)}, {scale.label}, last score against first: {change:+.3g} points, {words}."]
     n = {word: int((last["reliable"] == word).sum()) for word in (IMPROVED, WORSE, NO_CHANGE)}
     worse = listed([escaped(one) for one in last.loc[last["reliable"] == WORSE, "client"]])
-    alone = len(last) * _BY_ERROR
+    alone = len(last) * scale.by_error / 2
+    error = f" Had none changed, error of measurement alone would make {alone:.1f} worse." if alone > 0 else ""
     named = f" ({worse})" if worse else ""
     text = (
         f"{scale.label}, last score against first, {counted(len(last), 'client')}: {n[IMPROVED]} reliably improved, "
         f"{n[WORSE]} reliably worse{named}, {n[NO_CHANGE]} without reliable change (of {scale.reliable:.3g} points)."
     )
-    return [f"{text} Had none changed, error of measurement alone would make {alone:.1f} worse."]
+    return [text + error]
 
 
 def _clients(data: Joined, course: pd.DataFrame) -> list[str]:
@@ -194,7 +204,7 @@ def paragraph(
             n = {word: int((last["reliable"] == word).sum()) for word in (IMPROVED, WORSE)}
             lines.append(
                 f"By the last score of the {scale.label}, {n[IMPROVED]} of {counted(len(last), 'client')} had improved "
-                f"and {n[WORSE]} were worse (reliable change, Jacobson & Truax, 1991: {scale.reliable:.3g} points)."
+                f"and {n[WORSE]} were worse by {scale.reliable:.3g} points or more (source: see Scales)."
             )
     lines.append(methods(data, found))
     lines.append(_results(data, found.table))

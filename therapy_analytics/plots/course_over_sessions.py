@@ -44,7 +44,7 @@ def _caption(table: pd.DataFrame) -> str:
     if clients > 1 and (table["kind"] == "measure").any():
         parts.append("Dotted: mean.")
     if (table["kind"] == "danger").any():
-        parts.append("Triangle and dashed line: session with turns of present danger, to be read.")
+        parts.append("Triangle and dashed line: session with turns that may be about danger, to be read.")
     return " ".join(parts)
 
 
@@ -73,7 +73,7 @@ def client_course(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
     -----
     A band behind scores is where the score has not changed reliably since the client's first; the dashed line is the
     cutoff of the scale. Bars at measures are their 95% intervals: sampling noise of a session, without the error of the
-    codes. Triangles mark sessions with client turns of present danger: turns to read, no assessment.
+    codes. Triangles mark sessions with client turns that may be about danger: turns to read, no assessment.
     """
     names = list(dict.fromkeys(table["who"].astype(str)))
     if len(names) > 1:

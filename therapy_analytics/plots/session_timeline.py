@@ -32,10 +32,11 @@ def _height(turns: DataFrame, _: float) -> float:
 
 
 def _caption(turns: DataFrame) -> str:
-    name, words = turns["session_id"].iloc[0], int(np.nansum(numbers(turns, "n_words")))
+    name, words = turns["session_id"].iloc[0], numbers(turns, "n_words")
+    counted = "" if np.isnan(words).all() else f", {int(np.nansum(words)):,} words"
     shown = _lanes(turns)
     parts = [
-        f"Session {name}: {len(turns):,} turns, {words:,} words.",
+        f"Session {name}: {len(turns):,} turns{counted}.",
         "Bars: who speaks, and how long each turn is (therapist above, client below"
         + ("; grey: others)." if _of_role(turns, "other").any() else ")."),
     ]
@@ -128,10 +129,11 @@ def _levels(shown: list[Lane], *, matching: bool) -> list[float]:
 
 def _speakers(turns: DataFrame) -> list[StripRow]:
     """Return who speaks how much."""
-    words, rows = np.nan_to_num(numbers(turns, "n_words")), []
+    found = numbers(turns, "n_words")
+    words, rows, none = np.nan_to_num(found), [], "words not counted" if np.isnan(found).all() else "no words"
     for role in ("therapist", "client"):
         own = words[_of_role(turns, role)].sum()
-        share = f"{own / words.sum():.0%} of words" if words.any() else "no words"
+        share = f"{own / words.sum():.0%} of words" if words.any() else none
         rows.append(StripRow(sum(BAND[role]) / 2, sentence(role), share))
     return rows
 

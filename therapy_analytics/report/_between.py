@@ -89,7 +89,7 @@ def _of_rest(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
         f"{_mean(row, '', data)}, against {_mean(row, '_against', data)}; a difference of "
         f"{100 * more:.0f} points, 95% interval {points} ({_test(row, data)};"
     )
-    # Fewer than three clients have no interval of their own; the difference always has one.
+    # A group of one client has no interval of its own; the difference always has one.
     difference = "" if _ends(row, "") else f", a difference of {100 * more:.0f} points{brackets(*ends)}"
     return f"{line}{_ends(row, '_against')}{difference}", detail
 

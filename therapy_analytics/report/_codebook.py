@@ -10,7 +10,7 @@ from typing import Any
 
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks
 from therapy_analytics.behaviours.lanes import Lane, lanes, name_of_lane
-from therapy_analytics.codebook_table import CURVE, FIRST, MARK, MEASURED, STRIP
+from therapy_analytics.codebook_table import ALSO, CURVE, FIRST, MARK, MEASURED, STRIP
 from therapy_analytics.compare._results import Results
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._files import Row, read_rows
@@ -108,7 +108,7 @@ def shown_turns(folder: Path) -> ShownTurns:
     both = [row for row in rows if (row["table"], row["family"], row["direction"]) == (MEASURED, "synchrony", "both")]
     return ShownTurns(
         codes=_codes(rows),
-        marks=[row for row in rows if row["page"] == MARK],
+        marks=[row for row in rows if row["page"] in (MARK, ALSO)],
         curves=[row for row in rows if row["page"].startswith(CURVE)],
         synchrony={row["measure"]: row["label"] for row in both if row["label"]},
     )

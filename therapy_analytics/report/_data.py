@@ -78,6 +78,7 @@ def _overview(read: Results, shown: Sequence[Shown], sessions: Sequence[Json], t
         "strip": [one.name for one in strip_of(shown)],
         "sessions": over.sessions_json(shown, read, len(sessions)),
         "groups": over.groups_json(shown, read, about),
+        "units": over.units_json(read, about),
         **standing_out(read),
         "look_first": look_first(shown, read, sessions, turns.marks),
         "codes": codes,
@@ -96,7 +97,11 @@ def standing_out(read: Results) -> Json:
     n_tests = None if held is None else held.n
     groups = words.GROUPS.format(n=n_between) if n_between else words.NO_GROUPS
     told = [groups, _against(n_tests, profiles), words.ADJUSTED, unseen(held) if held is not None else "", more]
-    return {"findings": [one.json() for one in found], "findings_how": [text for text in told if text]}
+    return {
+        "findings": [one.json() for one in found],
+        "findings_how": [text for text in told if text],
+        "n_compared": n_between + (n_tests or 0),
+    }
 
 
 def _against(n_tests: int | None, profiles: pd.DataFrame | None) -> str:

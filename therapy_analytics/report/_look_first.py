@@ -30,7 +30,8 @@ CODE_OF = {
     "therapist_reflection_rate": "mi_reflection",
     "therapist_input_rate": "mi_input",
 }
-NO_SIGN = "A model marks turns of danger and misses some: that none is found in a session is no sign of safety."
+NO_SIGN = "Codes and phrases mark turns of danger and miss some: that none is found in a session is no sign of safety."
+LOOKS = "the accurate tagger with --all-codes does, with less certainty"
 FURTHEST = (
     "Furthest from the others: the session's interval leaves out the mean of the same counselor's other sessions in "
     "questions, reflections, or advice and information. In any set of sessions some lie furthest out."
@@ -115,7 +116,7 @@ def _not_looked_for(sessions: Sequence[Mapping[str, Any]]) -> list[str]:
     missing = [name for code, name in CODES.items() if not any(code in one.get("p", {}) for one in sessions)]
     if not sessions or not missing:
         return []
-    return [f"This run did not look for {' or '.join(missing)}; tanalyze run --all-codes does, with less certainty."]
+    return [f"This run did not look for {' or '.join(missing)}; {LOOKS}."]
 
 
 def _danger(

@@ -54,18 +54,26 @@ class DiscussionRule:
         What is found, and what to talk about.
     steps : tuple of DiscussedStep
         What happens.
+    answer : str
+        A code that it also takes, which none of its steps shows; empty for none.
     """
 
     side: Literal["look", "build"]
     title: str
     question: str
     steps: tuple[DiscussedStep, ...]
+    answer: str = ""
+
+    @property
+    def needs(self) -> list[tuple[str, ...]]:
+        """Return the codes without which it finds nothing: one of each tuple."""
+        return [*(step.codes for step in self.steps if not step.column), *([(self.answer,)] if self.answer else [])]
 
 
-def _danger(title: str, question: str, column: str, value: float) -> DiscussionRule:
+def _danger(title: str, question: str, column: str, value: float, answer: str = "") -> DiscussionRule:
     does = "speaks of present danger of their own"
     step = DiscussedStep("client", does, ("process_risk_own",), column, (value, value))
-    return DiscussionRule("look", title, question, (step,))
+    return DiscussionRule("look", title, question, (step,), answer)
 
 
 _FEELING = DiscussedStep("client", "shows a negative feeling", ("process_feeling_negative",))
@@ -78,12 +86,19 @@ _RUPTURE = DiscussedStep(
 )
 _REFLECTS = DiscussedStep("therapist", "reflects", ("mi_reflection",))
 RULES = (
-    _danger("Danger that was made worse", "What is needed now, and who should know?", "danger_outcome", 3),
+    _danger(
+        "Danger that was made worse",
+        "What is needed now, and who should know?",
+        "danger_outcome",
+        3,
+        "process_risk_worsened",
+    ),
     _danger(
         "Danger that was passed over",
         "What made it hard to ask, and how could it be asked now?",
         "danger_outcome",
         1,
+        "process_risk_asked",
     ),
     _danger("Danger to read again", "Was it asked about directly, and what was agreed?", "danger_turn", 1),
     DiscussionRule(
@@ -224,8 +239,12 @@ def _applies(turns: Columns, roles: Sequence[str], step: DiscussedStep, at: int)
 
 
 def _per_cent(turns: Columns, step: DiscussedStep, at: int) -> int | None:
-    """Return the highest probability of the step's codes, or the value of its column where that is a probability."""
-    names = [f"p_{code}" for code in step.codes] or [step.column]
+    """Return the highest probability of the step's codes, or the value of its column where that is a probability.
+
+    A turn that a column marks without such a code, as a phrase of danger does, has none.
+    """
+    codes = [one for one in step.codes if not step.column or (one in turns and number(turns[one][at]) == 1)]
+    names = [f"p_{code}" for code in codes] if step.codes else [step.column]
     known = [value for name in names if name in turns and not isnan(value := number(turns[name][at]))]
     return round(100 * max(known)) if known else None
 

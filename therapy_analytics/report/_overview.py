@@ -13,6 +13,7 @@ from therapy_analytics import references
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._groups import Grouped, grouped
 from therapy_analytics.compare._measures import described
+from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import cluster_means, mean_with_interval, variance_within_groups
 from therapy_analytics.measures._base import count_name, total_name
@@ -89,7 +90,7 @@ def sessions_json(shown: Sequence[Shown], results: Results, n_view: int) -> list
     frame = results.sessions
     values = values_of(frame, [one.name for one in shown])
     known = [name for name in results.about if name not in NO_GROUPS]
-    words = frame.reindex(columns=["n_words_therapist", "n_words_client"]).sum(axis=1).to_numpy()
+    words = frame.reindex(columns=["n_words_therapist", "n_words_client"]).sum(axis=1, min_count=1).to_numpy()
     turns = frame["n_turns"].to_numpy() if "n_turns" in frame else np.full(len(frame), np.nan)
     rows = frame.to_dict("records")
     return [
@@ -125,6 +126,11 @@ def groups_json(shown: Sequence[Shown], results: Results, about: Sequence[str]) 
     """Return for each column of groups the mean over clusters of each group, with its interval, as `compare` has it."""
     measures = [described(results, one.name) for one in shown]
     return {name: _groups(grouped(results, measures, by=name, cluster=None)) for name in about}
+
+
+def units_json(results: Results, about: Sequence[str]) -> dict[str, str]:
+    """Return for each column of groups what counts once in a mean, such as "client"."""
+    return {name: unit_name(grouped(results, [], by=name, cluster=None).clustered_by, 1) for name in about}
 
 
 def _groups(data: Grouped) -> list[Json]:

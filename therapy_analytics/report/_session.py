@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.codebook_table import BELOW
+from therapy_analytics.codebook_table import ALSO, BELOW
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._codebook import ShownTurns
 from therapy_analytics.report._files import Columns, Row, number, numbers, plain, read_columns, read_rows
@@ -19,6 +19,7 @@ NEEDED = ("turn", "role", "n_words")
 PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")
 RESPONSES = ("client_code", "therapist_code", "n_client", "n_both", "rate", "lo", "hi")
 SYNCHRONY = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_p")
+RISK, OWN_RISK = "process_risk_", "process_risk_own"
 EVIDENCE = ("turn", "code", "kind", "name", "start", "end", "weight")
 WORD = "word"
 MOST_WORDS, MOST_OTHERS = 5, 3
@@ -63,7 +64,7 @@ def session_data(folder: Path, name: str, index: int, shown: ShownTurns, *, quot
         "n_words": numbers(turns.get("n_words", ())),
         "first_row": numbers(turns.get("first_row", ())),
         **_coded(turns, codes),
-        "marks": [mark for one in shown.marks for mark in _marks(turns, one)],
+        "marks": [*(mark for one in shown.marks for mark in _marks(turns, one)), *_risks(turns, shown.codes)],
         "moments": [one.json() for _, one in chosen_moments([(index, one) for one in moments(turns)], MOST)],
         **_tables(folder, turns, codes, shown),
     }
@@ -81,12 +82,14 @@ def _turns(folder: Path) -> Columns:
 
 
 def _places(turns: Columns) -> tuple[str, list[Any], list[Any]]:
-    """Return where turns begin and end: minutes where clocks can be used, else words spoken before."""
+    """Return where turns begin and end: minutes where clocks can be used, else words spoken before, else nothing."""
     starts = [number(cell) for cell in turns.get("start_s", ())]
     ends = [number(cell) for cell in turns.get("end_s", ())]
     if starts and usable(starts, ends):
         return "minutes", [plain(one / 60) for one in starts], [plain(one / 60) for one in ends]
     sizes = [max(0, int(number(cell) if cell else 0)) for cell in turns.get("n_words", ())]
+    if not any(sizes):  # words that cannot be counted: the page draws all turns alike
+        return "words", [], []
     after = list(accumulate(sizes))
     return "words", [there - size for there, size in zip(after, sizes, strict=True)], after
 
@@ -126,7 +129,16 @@ def _marks(turns: Columns, mark: Row) -> Iterator[Json]:
     for label, sign, end in ((above, 1, ""), (below, -1, "_below")):
         found = [i for i, value in enumerate(values) if label and sign * (value or 0) > 0]
         if found:
-            yield {"name": mark["column"] + end, "label": label, "danger": bool(mark["measure"]), "turns": found}
+            kind = {"danger": bool(mark["measure"]), "also": mark["page"] == ALSO}
+            yield {"name": mark["column"] + end, "label": label, **kind, "turns": found}
+
+
+def _risks(turns: Columns, codes: Iterable[Json]) -> Iterator[Json]:
+    """Yield the client's turns with a code of risk, which are to be reviewed as well; of own danger, a mark says it."""
+    for code in codes:
+        name = str(code["column"])
+        if name.startswith(RISK) and name != OWN_RISK and code["role"] == "client" and (found := _ones(turns[name])):
+            yield {"name": name, "label": code["label"], "danger": False, "also": False, "turns": found}
 
 
 def _tables(folder: Path, turns: Columns, codes: Sequence[str], shown: ShownTurns) -> Json:

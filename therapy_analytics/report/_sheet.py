@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from therapy_analytics.compare._reference import LEVEL
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.report._codebook import Shown, strip_of
-from therapy_analytics.report._moments import MOST, chosen_moments, moment_from, rules_json
+from therapy_analytics.report._look_first import LOOKS
+from therapy_analytics.report._moments import MOST, RULES, chosen_moments, moment_from, rules_json
 from therapy_analytics.report._overview import groups_json
 from therapy_analytics.report._words import interval, p_words, per_cent, plural
 
@@ -118,7 +119,7 @@ def changed_texts(found: Changes, why: Sequence[str], frame: pd.DataFrame) -> li
 def _nothing(found: Changes, at: int, frame: pd.DataFrame) -> str:
     n = int(np.isfinite(found.p[at]).sum())
     compared = f"{n} {plural(n, 'measure', 'measures')} compared with {_session(frame, found.before[at])}"
-    return f"No measure changed beyond what sessions vary by ({compared})."
+    return f"No measure changed by more than the noise of few turns ({compared})."
 
 
 def _told(found: Changes, pairs: Sequence[int], frame: pd.DataFrame, *, named: bool = False) -> str:
@@ -169,7 +170,18 @@ def sheet_json(results: Results, shown: Sequence[Shown], sessions: Sequence[Mapp
     """
     strip = strip_of(shown)
     counselors = list(_counselors(results, strip, sessions, found)) if "counselor" in results.about else []
-    return {"rules": rules_json(), "how": [HOW, CHANGE_HOW], "counselors": counselors}
+    how = [HOW + _not_looked_for({code for one in sessions for code in one.get("p", ())}), CHANGE_HOW]
+    return {"rules": rules_json(), "how": how, "counselors": counselors}
+
+
+def _not_looked_for(given: Container[str]) -> str:
+    """Return which rules can find nothing, as no turn of these sessions has their codes."""
+    missing = [
+        f"{one.title[0].lower()}{one.title[1:]}"
+        for one in RULES
+        if not all(any(code in given for code in codes) for codes in one.needs)
+    ]
+    return f" This run did not look for {', '.join(missing)}; {LOOKS}." if missing else ""
 
 
 def _counselors(
@@ -198,6 +210,6 @@ def _nothing_of(found: Changes, pairs: Sequence[int]) -> str:
     n = int(np.isfinite(found.p[list(pairs)]).sum())
     clients = f"{len(pairs)} {plural(len(pairs), 'client', 'clients')}"
     return (
-        f"No measure changed beyond what sessions vary by ({n} {plural(n, 'comparison', 'comparisons')}: the last "
-        f"session of {clients} with the one before)."
+        f"No measure changed by more than the noise of few turns ({n} {plural(n, 'comparison', 'comparisons')}: the "
+        f"last session of {clients} with the one before)."
     )

@@ -30,7 +30,7 @@ LIMITS = (
     "Intervals cover sampling error (few turns, few clients), not the tagger's own errors.",
     "The references are demonstrations by people, mostly of motivational interviewing, and chats of language models.",
     "To be unlike the references is not to be worse.",
-    "That no danger was found is no sign of safety: the tagger misses some, and the fast tagger looks for none.",
+    "That no danger was found is no sign of safety: some is missed, and the fast tagger marks danger by phrases alone.",
     "Synchrony has no agreed direction: more is not better. It grows with turn length: see its null distribution.",
     "Nothing here shows whether the sessions helped the client.",
 )

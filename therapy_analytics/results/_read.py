@@ -206,14 +206,14 @@ def read_table(
 def _number_types(name: str, codebook: pd.DataFrame) -> dict[str, str]:
     """Return the type of each column of a table that holds numbers; all others are text.
 
-    It is ``float64``; for whole numbers ``int64`` where they are never missing, ``Int8`` for codes.
+    It is ``float64``; for whole numbers ``int64`` where they are never missing, else ``Int64``, ``Int8`` for codes.
     """
     own = codebook[codebook["table"].isin((name, "sessions") if name in WITH_CORE else (name,))]
     numbers = own.loc[own["unit"] != _TEXT, "column"].tolist()
     types = dict.fromkeys(numbers, _FLOAT)
     if name == "turns":
         coded = set(codebook.loc[codebook["table"] == "probabilities", "column"])
-        types |= {column: "Int8" for column in numbers if column in coded}
+        types |= {column: "Int8" for column in numbers if column in coded} | {"n_words": "Int64"}
     (table,) = (one for one in TABLES if one.name == name)
     whole = dict.fromkeys(table.whole, "int64")
     return types | {column: kind for column, kind in whole.items() if column in types}

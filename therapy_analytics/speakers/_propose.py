@@ -10,7 +10,7 @@ import numpy as np
 
 from therapy_analytics.language import annotate
 from therapy_analytics.language.annotate import Batch
-from therapy_analytics.language.english import LEAST_SHARE, LEAST_WORDS, english_shares
+from therapy_analytics.language.english import LEAST_SHARE, LEAST_WORDS, english_shares, undivided
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Role, Session, Turn
 from therapy_analytics.speakers._boundaries import Move, moved, moves
@@ -158,6 +158,8 @@ def attributed(session: Session) -> Proposal:
 
 
 def _not_looked_at(batch: Batch) -> str:
+    if any(map(undivided, batch.sessions)):
+        return _FOREIGN
     n_words = int(batch.turns.n_words.sum())
     if n_words < LEAST_WORDS:
         return _FEW

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.text_model import read_texts
 from therapy_analytics.language import Batch, TurnArrays
-from therapy_analytics.language.english import NOT_ENGLISH
+from therapy_analytics.language.english import NOT_ENGLISH, UNDIVIDED
 from therapy_analytics.session import CLIENT, THERAPIST, Session
 from therapy_analytics.speakers._model import Limit, SpeakerModel, load_speaker_model
 
@@ -105,7 +105,10 @@ def two_speak(session: Session) -> bool:
 
 def with_speaker_notes(batch: Batch) -> Batch:
     """Return a batch with a note on each session whose labels look swapped; it depends on that session alone."""
-    looked = [two_speak(one) and not any(NOT_ENGLISH in note for note in one.notes) for one in batch.sessions]
+    foreign = (NOT_ENGLISH, UNDIVIDED)
+    looked = [
+        two_speak(one) and not any(why in note for why in foreign for note in one.notes) for one in batch.sessions
+    ]
     if not any(looked):
         return batch
     model = load_speaker_model()

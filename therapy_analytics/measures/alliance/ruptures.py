@@ -115,9 +115,9 @@ _PAGE: dict[str, Shown] = {
     "client_rupture_rate": OnPage("review", "Ruptures"),
     "rupture_taken_up_rate": OnPage("review", "Ruptures taken up"),
     "rupture_passed_by_rate": OnPage("review", "Ruptures passed by"),
-    "rupture_withdrawal_turn": Mark("Possible rupture: moves away"),
-    "rupture_confrontation_turn": Mark("Possible rupture: moves against"),
-    "rupture_passed_by_turn": Mark("Possible rupture that is passed by"),
+    "rupture_withdrawal_turn": Mark("Possible rupture: moves away", also=True),
+    "rupture_confrontation_turn": Mark("Possible rupture: moves against", also=True),
+    "rupture_passed_by_turn": Mark("Possible rupture that is passed by", also=True),
 }
 
 

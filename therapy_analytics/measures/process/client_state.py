@@ -186,7 +186,7 @@ _PAGE: dict[str, Shown] = {
     "state_change": Curve("Change talk", "client", side="above"),
     "state_sustain": Curve("Sustain talk", "client", side="below"),
     "state_neutral": Curve("Neither", "client"),
-    "turning_point_turn": Mark("Turning point to change", "Turning point against change"),
+    "turning_point_turn": Mark("Turning point to change", "Turning point against change", also=True),
 }
 
 

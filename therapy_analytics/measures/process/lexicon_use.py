@@ -8,6 +8,7 @@ import numpy as np
 
 from therapy_analytics.behaviours import Code
 from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.language.english import undivided
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._intervals import WORD_CORRELATION
 from therapy_analytics.measures._rates import counted_rate
@@ -58,10 +59,11 @@ def lexicon_use(session: AnnotatedSession) -> dict[str, float]:
     The lexicon's own.
     """
     values: dict[str, float] = {}
+    n_words = session.n_words * (not undivided(session.session))
     for category in session.turns.user_categories:
         counts = session.count(category)
         for role in _ROLES:
             of = session.spoken_by(role)
-            k, n = float(np.sum(counts[of])), float(np.sum(session.n_words[of]))
+            k, n = float(np.sum(counts[of])), float(np.sum(n_words[of]))
             values.update(counted_rate(_name(role, category), k, n, per=100, correlation=WORD_CORRELATION))
     return values

@@ -158,8 +158,8 @@ _PAGE: dict[str, Shown] = {
     "repair_after_rupture_rate": OnPage("together", "Repairs right after a rupture"),
     "repair_after_correction_rate": OnPage("review", "Corrections put right at once"),
     "persisting_after_correction_rate": OnPage("review", "Corrections not heeded"),
-    "advice_after_feeling_turn": Mark("Advice right after a negative feeling"),
-    "input_after_sustain_turn": Mark("Advice or information after sustain talk"),
+    "advice_after_feeling_turn": Mark("Advice right after a negative feeling", also=True),
+    "input_after_sustain_turn": Mark("Advice or information after sustain talk", also=True),
 }
 
 

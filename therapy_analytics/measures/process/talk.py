@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.english import undivided
 from therapy_analytics.measures import Column, mean_column, measure
 from therapy_analytics.measures._base import OnPage, Shown
 from therapy_analytics.measures._dyads import speakers_of
@@ -118,14 +119,15 @@ def talk(session: AnnotatedSession) -> dict[str, float]:
     Notes
     -----
     A session without any turn of a role has 0 turns and words of it, which is a finding, and
-    undefined (nan) words per turn.
+    undefined (nan) words per turn. Words are undefined in scripts without spaces between them.
 
     References
     ----------
     This package's own.
     """
-    words = {role: session.n_words[session.spoken_by(role)] for role in _ROLES}
-    both = int(words["therapist"].sum() + words["client"].sum())
+    counted = np.where(undivided(session.session), nan, session.n_words)
+    words = {role: counted[session.spoken_by(role)] for role in _ROLES}
+    both = float(words["therapist"].sum() + words["client"].sum())
     values = {
         "n_turns": float(len(session)),
         "therapist_talk_share": float(words["therapist"].sum()) / both if both else nan,

@@ -52,7 +52,9 @@ function renderFindings(overview) {
   const section = el("section", { "aria-labelledby": "standing-out" }, part("standing-out"));
   const found = overview.findings;
   if (found.length) section.append(...findingGroups(overview, found.slice(0, FINDINGS_AT_FIRST)), el("p", { class: "quiet small" }, "In brackets: 95% interval. To be unlike others is neither better nor worse."));
-  else section.append(el("p", {}, "None. No counselor and no session differs by more than would also be seen if the counselors’ names were shuffled."));
+  else section.append(el("p", {}, overview.n_compared
+    ? `None of ${counted(overview.n_compared, "comparison")} shows a significant difference. That does not make them alike: the details say how far apart they would have to lie.`
+    : "Nothing was compared. The details say what that takes."));
   section.append(disclosure("Details, and how findings are chosen", ...findingDetails(overview, found)));
   return section;
 }
@@ -96,7 +98,7 @@ function renderLookFirst(overview) {
   const section = el("section", { "aria-labelledby": "look-first" }, part("look-first"));
   section.append(el("p", { class: "quiet small" }, "Not tested: places to begin reading. Some danger is missed: no mark is no sign of safety."));
   if (rows.length) section.append(el("ul", { class: "look" }, ...rows.map((row) => lookItem(overview, row))));
-  else section.append(el("p", {}, "None: no turns to review were found, and no session lies clearly apart from its counselor’s others."));
+  else section.append(el("p", {}, "None was found. That is no finding about the sessions."));
   section.append(disclosure("How these are chosen", ...notes.map((text) => el("p", {}, text))));
   return section;
 }
@@ -124,7 +126,7 @@ function renderUnread(overview) {
 }
 
 function problemsTable(problems) {
-  if (!problems.length) return el("p", {}, "None: all that was given was read.");
+  if (!problems.length) return el("p", {}, "None.");
   const row = (p) => el("tr", {}, el("th", { scope: "row" }, p.file), el("td", { class: "num" }, p.line ?? NOTHING), el("td", {}, p.problem), el("td", {}, p.remedy), el("td", {}, p.kind));
   const heads = ["File", "Line", "What is wrong", "What would be right", "Kind"].map((name) => el("th", { scope: "col" }, name));
   return scrollRegion("Table of what could not be read, and what to check; it scrolls", el("table", { class: "plain" }, el("caption", { class: "unseen" }, "What could not be read, and what to check"),

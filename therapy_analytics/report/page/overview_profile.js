@@ -60,7 +60,7 @@ function drawProfile() {
   const rows = (list) => [...groupBy(list, ({ measure }) => measure.family)].flatMap(([family, members]) => profileFamily(family, members, values));
   const checked = measures.filter(({ measure }) => measure.evidence !== "untested");
   const others = measures.filter(({ measure }) => measure.evidence === "untested");
-  const fold = others.length ? disclosure(`${counted(others.length, "behaviour")} whose codes were not checked on real sessions`, ...rows(others)) : null;
+  const fold = others.length ? disclosure(`${counted(others.length, "behaviour")} whose rates were not checked on real sessions`, ...rows(others)) : null;
   if (fold) fold.open = place.querySelector("details")?.open ?? false;
   const sheet = profileView.chooser.value.startsWith("group counselor ") ? sheetLink(profileView.overview, name) : null;
   place.replaceChildren(el("p", { class: "on-paper" }, `Profile of ${name}.`), el("p", { class: "links" }, sheet), ...rows(checked), ...(fold ? [fold] : []));

@@ -241,13 +241,14 @@ function renderGroups(overview) {
   }
   const place = el("div");
   const chooser = el("select", { id: "group-by" }, ...names.map((a) => el("option", { value: a.name }, a.label)));
-  const draw = () => place.replaceChildren(groupsTable(overview, chooser.value));
+  const unit = () => overview.units[chooser.value];
+  const note = () => el("p", { class: "quiet small" }, `Each ${unit()} counts once. A group of one ${unit()} has no interval. Groups also differ in their clients and in what these bring; `, el("code", {}, "tanalyze compare"), " tests differences.");
+  const draw = () => place.replaceChildren(groupsTable(overview, chooser.value), note());
   chooser.addEventListener("change", () => { draw(); announce(`Groups by ${chooser.selectedOptions[0].textContent}.`); });
   sessionsView.onColumns = draw;
   draw();
-  section.append(el("p", {}, "The mean of each group with its 95% interval, each client counted once where clients are named, for the columns chosen above."),
-    el("div", { class: "controls" }, field("Group by", chooser)), place,
-    el("p", { class: "quiet small" }, "Fewer than three clients or sessions give no interval. Groups also differ in their clients and in what these bring; ", el("code", {}, "tanalyze compare"), " tests differences."));
+  section.append(el("p", {}, "The mean of each group with its 95% interval, for the columns chosen above."),
+    el("div", { class: "controls" }, field("Group by", chooser)), place);
   return section;
 }
 

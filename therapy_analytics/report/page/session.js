@@ -104,13 +104,15 @@ function sessionState(model, turn, code) {
 const sessionRole = (model, turn) => SESSION_ROLES[model.roles[turn]] ?? SESSION_ROLES.o;
 const sessionCapital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** "31 words", where words can be counted. */
+const sessionWords = ({ data }, turn) => (isNumber(data.n_words[turn]) ? counted(data.n_words[turn], "word") : "words not counted");
+
 /** "turn 12, client, 31 words: change, negative feeling (unsure)" */
 function sessionSpoken(model, turn) {
   const codes = sessionMarginCodes(model, turn).filter(({ state }) => state.value === 1)
     .map(({ code, state }) => code.label.toLowerCase() + (state.corrected ? " (corrected)" : state.unsure && !state.reviewed ? " (unsure)" : ""));
-  const marks = model.marksAt(turn).map((mark) => mark.label);
-  const has = [...codes, ...marks.map((label) => `to review: ${label}`)];
-  return `turn ${turn}, ${sessionRole(model, turn)}, ${counted(model.data.n_words[turn] ?? 0, "word")}: ${has.join(", ") || "no code"}`;
+  const has = [...codes, ...model.marksAt(turn).map((mark) => `${mark.also ? "marked" : "to review"}: ${mark.label}`)];
+  return `turn ${turn}, ${sessionRole(model, turn)}, ${sessionWords(model, turn)}: ${has.join(", ") || "no code"}`;
 }
 
 /**
@@ -198,7 +200,7 @@ function sessionSaid(model, turn) {
 }
 
 function sessionSaidAll(model, turn, cut) {
-  return cut ? `Show all ${counted(model.data.n_words[turn] ?? 0, "word")}` : "Show less";
+  return cut ? isNumber(model.data.n_words[turn]) ? `Show all ${sessionWords(model, turn)}` : "Show all" : "Show less";
 }
 
 function sessionMargin(model, turn) {

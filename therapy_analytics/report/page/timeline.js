@@ -35,12 +35,12 @@ function timelineHasPlaces(data) {
   return whole(data.start) && whole(data.end);
 }
 
-/** What is drawn from the top down, each row with its height: bars, lanes, marks to review, series, axis. */
+/** What is drawn from the top down, each row with its height: bars, lanes, marks to review, other marks, series, axis. */
 function timelineRows(view) {
   const { data } = view.model;
   const rows = [{ kind: "bars", height: TIMELINE_HEIGHT.bars }];
   for (const lane of view.lanes) if (lane.core || timelineMore.codes) rows.push({ kind: "lane", lane, height: TIMELINE_HEIGHT.lane });
-  if (data.marks?.length) rows.push({ kind: "marks", height: TIMELINE_HEIGHT.lane });
+  for (const marks of timelineMarks(data)) rows.push({ kind: "marks", marks, height: TIMELINE_HEIGHT.lane });
   for (const series of timelineSeries(data)) if (timelineMore[series.about]) rows.push({ kind: "series", series, height: TIMELINE_HEIGHT.series });
   rows.push({ kind: "axis", height: TIMELINE_HEIGHT.axis });
   let top = 0;
@@ -49,6 +49,13 @@ function timelineRows(view) {
     top += row.height;
   }
   return rows;
+}
+
+/** The lanes of marks that a session has: the turns to review, which its number counts, and other marked turns. */
+function timelineMarks(data) {
+  const of = (also) => (data.marks ?? []).filter((mark) => (mark.also ?? false) === also);
+  const kind = (key, label, text, marks) => ({ key, label, text, marks, turns: new Set(marks.flatMap((mark) => mark.turns)) });
+  return [kind("", "To review", "to review", of(false)), kind("also", "Also marked", "also marked", of(true))].filter(({ turns }) => turns.size);
 }
 
 /** Series as drawn: each of synchrony for itself, the client's state as one (change above, sustain below). */
@@ -105,7 +112,7 @@ function timelineSwitches(view) {
 function timelineLabel(view, row) {
   const node = el("div", { class: `tl-label tl-${row.kind}${row.lane ? ` tl-of-${row.lane.role}` : ""}` });
   if (row.kind === "bars") node.append(el("span", {}, "Therapist"), el("span", {}, "Client"));
-  if (row.kind === "marks") node.append(el("span", {}, "To review"));
+  if (row.kind === "marks") node.append(el("span", {}, row.marks.label), el("span", { class: "quiet tl-count" }, counted(row.marks.turns.size, "turn")));
   if (row.kind === "series") node.append(...timelineSeriesLabel(row.series));
   if (row.kind === "axis") node.append((view.axisLabel = el("span", { class: "quiet" })));
   if (row.kind === "lane") node.append(el("span", {}, row.lane.label), (row.count = el("span", { class: "quiet tl-count" })));
@@ -212,11 +219,11 @@ function timelineTick(view, i, [top, bottom]) {
   return timelineBox(middle - wide / 2, middle + wide / 2, top, bottom);
 }
 
-/** Turns to look at: a filled triangle for a cue of danger, an open diamond for all else. */
-function timelineReview(view) {
+/** Marked turns: a filled triangle for a cue of danger, an open diamond for all else. */
+function timelineReview(view, row) {
   const paths = { danger: "", other: "" };
   const seen = new Set();
-  for (const mark of view.model.data.marks) {
+  for (const mark of row.marks.marks) {
     const { danger } = mark;
     for (const turn of mark.turns) {
       const x = round1(timelineMiddle(view, turn));
@@ -338,7 +345,7 @@ function timelineTurnAt(view, event) {
 function timelineFits(view, row, y) {
   if (row?.kind === "bars") return (i) => view.model.roles[i] === (y - row.top < 23 ? "t" : "c");
   if (row?.kind === "lane") return (i) => timelineHas(view, row.lane, i);
-  if (row?.kind === "marks") return (i) => view.model.marksAt(i).length > 0;
+  if (row?.kind === "marks") return (i) => row.marks.turns.has(i);
   return () => true;
 }
 
@@ -350,8 +357,8 @@ function timelineHas(view, lane, i) {
 /** The next turn with a mark of the chosen lane, or null. */
 function timelineNext(view, step) {
   const lane = view.lanes.find((one) => one.key === view.lane);
-  const marked = (i) => view.model.marksAt(i).length > 0;
-  const wanted = lane ? (i) => timelineHas(view, lane, i) : marked;
+  const marks = timelineMarks(view.model.data).find(({ key }) => key === view.lane);
+  const wanted = lane ? (i) => timelineHas(view, lane, i) : (i) => marks?.turns.has(i);
   for (let i = (view.turn ?? (step > 0 ? -1 : view.model.n)) + step; i >= 0 && i < view.model.n; i += step) if (wanted(i)) return i;
   return null;
 }
@@ -374,7 +381,7 @@ function timelineJump(view, step) {
 }
 
 /** What is looked for, in words. */
-const timelineLaneName = (view) => view.lanes.find((one) => one.key === view.lane)?.label ?? "a mark to review";
+const timelineLaneName = (view) => view.lanes.find((one) => one.key === view.lane)?.label ?? (view.lane === "also" ? "another mark" : "a mark to review");
 
 function timelineListen(view) {
   view.canvas.addEventListener("keydown", (event) => timelineKey(view, event));
@@ -402,8 +409,8 @@ function timelineListen(view) {
 
 function timelineTools(view) {
   const chosen = (event) => { view.lane = event.target.value; };
-  const review = view.model.data.marks?.length ? [["", "to review"]] : [];
-  const options = [...view.lanes.map((lane) => [lane.key, lane.label]), ...review];
+  const marked = timelineMarks(view.model.data).map(({ key, text }) => [key, text]);
+  const options = [...view.lanes.map((lane) => [lane.key, lane.label]), ...marked];
   view.lane = options[0]?.[0] ?? "";
   const select = el("select", { id: "tl-lane", onchange: chosen }, options.map(([value, text]) => el("option", { value }, text)));
   const step = (text, by) => el("button", { type: "button", onclick: () => timelineJump(view, by) }, text);
@@ -439,7 +446,7 @@ function timelineLegend(view) {
   const marks = (view.model.data.marks ?? []).filter((mark) => mark.turns.length);
   const isDanger = (mark) => mark.danger;
   if (marks.some(isDanger)) items.push(item("tl-danger", "M7 1l6 13h-12Z", "cue of danger"));
-  if (!marks.every(isDanger)) items.push(item("tl-review", "M7 2l5.5 6l-5.5 6l-5.5 -6Z", "something else to review"));
+  if (!marks.every(isDanger)) items.push(item("tl-review", "M7 2l5.5 6l-5.5 6l-5.5 -6Z", "another mark"));
   const keys = "Keys, when the timeline has the focus: arrows and Home, End walk through the turns; [ and ], or Shift and an arrow, go to the next turn chosen in “Go to turns with”.";
   view.notes = el("p", { class: "quiet small tl-notes" });
   timelineNotes(view);

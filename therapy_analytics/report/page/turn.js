@@ -49,7 +49,7 @@ function turnFacts(model, turn) {
   const { data } = model;
   const facts = [];
   if (data.speaker) facts.push(`labelled “${data.speaker[turn]}”`);
-  facts.push(counted(data.n_words[turn] ?? 0, "word"));
+  facts.push(sessionWords(model, turn));
   if (data.unit === "minutes" && isNumber(data.start[turn])) facts.push(`${turnClock(data.start[turn])} to ${turnClock(data.end[turn])}`);
   if (isNumber(data.first_row?.[turn])) facts.push(`from row ${data.first_row[turn]} of the file`);
   return el("p", { class: "quiet turn-facts" }, facts.join(" · "));
@@ -66,7 +66,7 @@ function turnClock(minutes) {
 function turnMarks(model, turn) {
   const marks = model.marksAt(turn);
   if (!marks.length) return null;
-  return el("ul", { class: "turn-marks", "aria-label": "To review" }, marks.map((mark) => el("li", { class: mark.danger ? "danger" : "" }, mark.label)));
+  return el("ul", { class: "turn-marks", "aria-label": "Marks" }, marks.map((mark) => el("li", { class: mark.danger ? "danger" : "" }, mark.label)));
 }
 
 function turnWords(model, turn) {
