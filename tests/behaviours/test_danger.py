@@ -22,7 +22,8 @@ def decided(*turns: tuple[str, float]) -> tuple[list[int], list[int]]:
     batch = arrays(session(*texts, roles=["therapist", "client"] * len(turns)))
     none = np.zeros(p.shape, dtype=bool)
     codes = with_danger(Codes((CODE,), p, none, none), batch, LIMITS, "balanced")
-    return [np.flatnonzero(found[1::2, 0]).tolist() for found in (codes.decision, codes.unsure)]
+    marked, unsure = (np.flatnonzero(found[1::2, 0]).tolist() for found in (codes.decision, codes.unsure))
+    return marked, unsure
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ NEEDED = ("turn", "role", "n_words")
 PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")
 RESPONSES = ("client_code", "therapist_code", "n_client", "n_both", "rate", "lo", "hi")
 SYNCHRONY = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_p")
-RISK, OWN_RISK = "process_risk_", "process_risk_own"
 EVIDENCE = ("turn", "code", "kind", "name", "start", "end", "weight")
 WORD = "word"
 MOST_WORDS, MOST_OTHERS = 5, 3
@@ -64,7 +63,7 @@ def session_data(folder: Path, name: str, index: int, shown: ShownTurns, *, quot
         "n_words": numbers(turns.get("n_words", ())),
         "first_row": numbers(turns.get("first_row", ())),
         **_coded(turns, codes),
-        "marks": [*(mark for one in shown.marks for mark in _marks(turns, one)), *_risks(turns, shown.codes)],
+        "marks": [mark for one in shown.marks for mark in _marks(turns, one)],
         "moments": [one.json() for _, one in chosen_moments([(index, one) for one in moments(turns)], MOST)],
         **_tables(folder, turns, codes, shown),
     }
@@ -131,14 +130,6 @@ def _marks(turns: Columns, mark: Row) -> Iterator[Json]:
         if found:
             kind = {"danger": bool(mark["measure"]), "also": mark["page"] == ALSO}
             yield {"name": mark["column"] + end, "label": label, **kind, "turns": found}
-
-
-def _risks(turns: Columns, codes: Iterable[Json]) -> Iterator[Json]:
-    """Yield the client's turns with a code of risk, which are to be reviewed as well; of own danger, a mark says it."""
-    for code in codes:
-        name = str(code["column"])
-        if name.startswith(RISK) and name != OWN_RISK and code["role"] == "client" and (found := _ones(turns[name])):
-            yield {"name": name, "label": code["label"], "danger": False, "also": False, "turns": found}
 
 
 def _tables(folder: Path, turns: Columns, codes: Sequence[str], shown: ShownTurns) -> Json:
