@@ -35,9 +35,7 @@ def decided(*turns: tuple[str, float]) -> tuple[list[int], list[int]]:
         ([(PLAIN, 0.6), (CLEAR, 0.1), (PLAIN, 0.6), (POSSIBLE, 0.1), (PLAIN, 0.4)], [1, 2, 3], [0, 4]),
     ],
 )
-def test_a_turn_is_marked_by_what_it_says(
-    turns: list[tuple[str, float]], marked: list[int], unsure: list[int]
-) -> None:
+def test_a_turn_is_marked_by_what_it_says(turns: list[tuple[str, float]], marked: list[int], unsure: list[int]) -> None:
     assert decided(*turns) == (marked, unsure)
 
 

@@ -53,10 +53,10 @@ def _phrases(session: AnnotatedSession) -> tuple[Bools, Bools]:
         parts = session_segments(session).segments
         cut = replace(session, turns=parts.turns, probabilities={}, decisions={}, unsure={})
         blocked = {name: _spoken(cut, name) for name in _AGAINST}
-        for name in found:
+        for name, whole in found.items():
             no_cue = np.any([blocked[one] for one, names in _AGAINST.items() if name in names], axis=0)
             kept = np.bincount(parts.turn_of, _spoken(cut, name) & ~no_cue, minlength=len(session)) > 0
-            found[name] = np.where(against, kept, found[name])
+            found[name] = np.where(against, kept, whole)
     clear, possible = (np.any([found[name] for name in names], axis=0) for names in (_CLEAR, _POSSIBLE))
     return np.asarray(clear), np.asarray(possible & ~clear)
 
