@@ -280,7 +280,7 @@ def run(
         processes=_processes(processes, paths, engine, tagger),
         scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
-        on_problem=progress.problem, on_before=progress.say,
+        on_problem=progress.problem, on_names=progress.say, on_before=progress.say,
     )  # fmt: skip
     asked = [*(name.strip() for name in measures.split(",")), *(["syntax"] if spacy_model is not None else [])]
     try:

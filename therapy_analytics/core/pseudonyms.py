@@ -62,14 +62,14 @@ class Pseudonyms:
         --------
         >>> key = Pseudonyms(b"0" * 32)
         >>> key.name_for("client", "Anna Smith"), key.name_for("client", " anna-smith")
-        ('client_bpchskrfzn', 'client_bpchskrfzn')
+        ('client_sgznwvqjxb', 'client_sgznwvqjxb')
         """
         text = unicodedata.normalize("NFKC", name).strip().casefold()
-        if kind not in _EXACT:
-            text = re.sub(r"[\s_-]+", " ", text).strip()
-            text = re.sub(r"(\d+)\.0", r"\1", text) if re.fullmatch(r"\d+\.0", text) else text
         if not text or is_pseudonym(text):
             return text
+        if kind not in _EXACT:
+            text = re.sub(r"[\s_-]+", " ", text).strip()
+            text = re.sub(r"\A(\d+)\.0\Z", r"\1", text)
         number = int.from_bytes(self._digest(kind, text)[:16])
         letters = []
         for _ in range(_N_LETTERS):

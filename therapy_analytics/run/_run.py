@@ -124,7 +124,7 @@ def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing
     if not found.n_sessions:
         raise _nothing(found)
     for sentence in found.names_in_results():
-        writing.on_before(sentence)
+        writing.on_names(sentence)
     for sentence in refuse_other_transcripts(folder, found.files, found.pseudonyms, replace=replace):
         writing.on_before(sentence)
     for sentence in differences(folder, asked, writing):
