@@ -347,16 +347,20 @@ def test_another_file_is_no_key_and_stays(content: str, work: Path, out: Path, t
 def test_a_key_that_cannot_be_made(work: Path, tmp_path: Path) -> None:
     words = ("run", "in", "--out", tmp_path / "r", *PLAIN, "--pseudonyms")
     assert "there is no folder" in tanalyze(*words, tmp_path / "none" / "key", folder=work).err
-    assert "cannot be used" in tanalyze(*words, tmp_path, folder=work).err
+    assert "cannot be used" in tanalyze(*words, work / "whole", folder=work).err
+    for place in ("in/key", tmp_path / "r" / "key"):
+        assert "whoever gets that would get the key" in tanalyze(*words, place, folder=work).err
+    assert not (work / "in" / "key").exists()
     assert not (tmp_path / "r").exists()
 
 
 def test_names_are_announced_and_not_shown(work: Path, tmp_path: Path) -> None:
     done = tanalyze("run", "in", "--out", tmp_path / "r", *PLAIN, folder=work)
     (line,) = [one for one in done.err.splitlines() if one.startswith("The results will hold names")]
-    assert "3 client names" in line
-    assert "2 counselor names" in line
-    assert "8 session ids" in line
+    counts = dict(re.findall(r"([a-z_ ]+) \((\d+)\)", line.partition("values of ")[2].replace(" and ", ", ")))
+    assert {name.strip(): int(n) for name, n in counts.items()} == {
+        "client": 3, "client_name": 3, "counselor": 2, "the speaker labels": 2, "the session ids": 8
+    }  # fmt: skip
     assert "--pseudonyms KEYFILE" in line
     assert not [part for part in PARTS if part in line.lower()]
 
@@ -375,7 +379,7 @@ def test_what_looks_like_a_name(client: str, n: int, tmp_path: Path) -> None:
     pd.DataFrame({"file": ["a.txt"], "client": [client]}).to_csv(tmp_path / "sessions.csv", index=False)
     done = tanalyze("run", "a.txt", "--out", "r", *PLAIN, folder=tmp_path)
     assert done.status == 0, done.err
-    assert ("1 client name looks like a full name" in done.err) == bool(n)
+    assert ("values of client (1) look like full names" in done.err) == bool(n)
 
 
 @pytest.mark.parametrize(
@@ -384,7 +388,7 @@ def test_what_looks_like_a_name(client: str, n: int, tmp_path: Path) -> None:
 def test_file_names_that_look_like_names(name: str, n: int, tmp_path: Path) -> None:
     (tmp_path / f"{name}.txt").write_text("T: What was it like?\nC: It was long.\nT: Go on.\nC: That is all.\n")
     done = tanalyze("run", f"{name}.txt", "--out", "r", *PLAIN, folder=tmp_path)
-    assert ("1 session id looks like a full name" in done.err) == bool(n)
+    assert ("values of the session ids (1) look like full names" in done.err) == bool(n)
 
 
 def test_a_copy_of_a_session_under_its_pseudonym_is_said(work: Path, out: Path, tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
     "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
-    "errors", "explain", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read", "read_files",
-    "reader", "redact", "report", "run", "speakers", "synchrony", "train", "wide",
+    "errors", "explain", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
+    "read_files", "reader", "redact", "report", "run", "speakers", "synchrony", "train", "wide",
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -136,7 +137,9 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             else options.therapist,
             "client": key.name_for("client", options.client) if key and options.client else options.client,
             "metadata": shown_file(shown(options.metadata), key) if options.metadata else None,
-            "pattern": options.pattern,
+            "pattern": " ".join(re.findall(r"\{\w+\}", options.pattern))
+            if key and options.pattern
+            else options.pattern,
             "keep": list(options.keep),
             "split_by": options.split_by,
             FIELD: key.fingerprint if key else None,

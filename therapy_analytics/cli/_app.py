@@ -189,14 +189,21 @@ Key = Annotated[
 ]
 
 
-def key_in(path: Path | None, *, make: bool = False) -> Pseudonyms | None:
-    """Return the key of pseudonyms in a file, or None without one; `make` makes one that is not there, and says so."""
+def key_in(path: Path | None, *, apart: Collection[str | Path] = ()) -> Pseudonyms | None:
+    """Return the key of pseudonyms in a file, or None without one.
+
+    With `apart`, transcripts and results beside which it may not lie, one that is not there is made, and said so.
+    """
     if path is None:
         return None
-    from therapy_analytics.core.pseudonyms import load_pseudonyms  # noqa: PLC0415
+    from therapy_analytics.core.pseudonyms import OPTION, load_pseudonyms  # noqa: PLC0415
+    from therapy_analytics.errors import BadOptionError  # noqa: PLC0415
 
-    is_new = make and not os.path.lexists(path)
-    key = load_pseudonyms(path, make=make)
+    if beside := [one for one in apart if path.resolve().is_relative_to(Path(one).resolve())]:
+        problem = f"{path} would lie in {beside[0]}, and whoever gets that would get the key"
+        raise BadOptionError(OPTION, problem, "Name a place apart from transcripts and results")
+    is_new = bool(apart) and not os.path.lexists(path)
+    key = load_pseudonyms(path, make=bool(apart))
     if is_new:
         remark(
             f"{path} is the new key of pseudonyms. Keep it, apart from the results: with it alone can these names be "

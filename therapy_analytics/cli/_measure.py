@@ -293,7 +293,7 @@ def run(
             )  # fmt: skip
             options = read_options(
                 columns, therapist, client, metadata, pattern, keep, split_by=split_by,
-                pseudonyms=key_in(pseudonyms, make=True),
+                pseudonyms=key_in(pseudonyms, apart=(*paths, out)),
             )  # fmt: skip
             result = run_pipeline(paths, out, settings=settings, read_options=options, writing=writing, replace=replace)
     except KeyboardInterrupt:

@@ -96,7 +96,7 @@ def convert(
     with sentences():
         options = read_options(
             columns, therapist, client, metadata, pattern, keep, split_by=split_by,
-            pseudonyms=key_in(pseudonyms, make=True),
+            pseudonyms=key_in(pseudonyms, apart=(*paths, out)),
         )  # fmt: skip
         done = write(paths, to, out, options=options)
     _say_what_is_missing(done, to)

@@ -11,6 +11,7 @@ import secrets
 import stat
 import unicodedata
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,9 +104,11 @@ def load_pseudonyms(path: str | Path, *, make: bool = False) -> Pseudonyms:
     """
     path = Path(path)
     try:
-        if make and not os.path.lexists(path):
-            secret = base64.b64encode(secrets.token_bytes(_N_BYTES)).decode()
-            private.write(path, f"{_HEAD}{secret}\n")
+        if make:
+            with suppress(FileExistsError):  # another command may make it at the same time
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, private.FILE)
+                with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
+                    file.write(f"{_HEAD}{base64.b64encode(secrets.token_bytes(_N_BYTES)).decode()}\n")
         mode, data = path.stat().st_mode, path.read_bytes()[:4096]
     except FileNotFoundError:
         there = path.parent.is_dir()

@@ -40,7 +40,10 @@ def pseudonymous(session: Session, pseudonyms: Pseudonyms | None, mentioned: Ite
     """
     if pseudonyms is None:
         return session
-    about = {name: _fact(name, value, pseudonyms) for name, value in session.metadata.items()}
+    about = {
+        name: pseudonyms.name_for(kind, value) if (kind := kind_of(name)) else value
+        for name, value in session.metadata.items()
+    }
     labels = _labels(session, about, pseudonyms)
     notes = session.notes
     for name in sorted({one for one in mentioned if one}, key=len, reverse=True):
@@ -67,10 +70,16 @@ def shown_file(path: str, pseudonyms: Pseudonyms | None) -> str:
     )
 
 
-def _fact(name: str, value: str, pseudonyms: Pseudonyms) -> str:
-    base = _ENDING.sub("", name)
-    kind = _KINDS.get(ALIASES.get(base, base))
-    return pseudonyms.name_for(kind, value) if kind else value
+def kind_of(column: str) -> str:
+    """Return what the pseudonyms of a column about sessions begin with; nothing for one that names nobody.
+
+    Examples
+    --------
+    >>> kind_of("client_name"), kind_of("therapist"), kind_of("condition")
+    ('client', 'counselor', '')
+    """
+    base = _ENDING.sub("", column)
+    return _KINDS.get(ALIASES.get(base, base), "")
 
 
 def _labels(session: Session, about: Mapping[str, str], pseudonyms: Pseudonyms) -> dict[tuple[Role, str], str]:

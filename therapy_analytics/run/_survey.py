@@ -23,8 +23,7 @@ from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import Fragment
 from therapy_analytics.readers._limits import too_long
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._pseudonyms import shown_file
+from therapy_analytics.readers._pseudonyms import kind_of, shown_file
 from therapy_analytics.readers._roles import is_plain_label
 from therapy_analytics.run._batches import ChunkSessions, Donor, FileChunk, NamedSession
 from therapy_analytics.run._executor import Executor, Lost
@@ -208,16 +207,12 @@ class Survey:
 
     def names_in_results(self) -> Iterator[str]:
         """Yield a sentence on names of people that the results will hold, if there seem to be any."""
-        found = [f"{counted(len(values), what)}" for what, values in self.personal.items()]
+        found = [f"{what} ({len(values)})" for what, values in self.personal.items()]
         if found:
-            n, listed = (
-                sum(map(len, self.personal.values())),
-                " and ".join(filter(None, (", ".join(found[:-1]), found[-1]))),
-            )
-            looks = "looks like a full name" if n == 1 else "look like full names"
+            listed = " and ".join([*([", ".join(found[:-1])] if found[:-1] else []), found[-1]])
             yield (
-                f"The results will hold names: {listed} {looks}, e-mail addresses or numbers of records. "
-                f"{OPTION} KEYFILE puts others in their place, the same in every run."
+                f"The results will hold names: values of {listed} look like full names, e-mail addresses or numbers "
+                f"of records. {OPTION} KEYFILE puts others in their place, the same in every run."
             )
 
 
@@ -299,11 +294,11 @@ def _look(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None = 
 
 def _personal(session: Session) -> tuple[tuple[str, str], ...]:
     """Return what looks like a name, an address or a number of a person."""
-    people = [(f"{name} name", value) for name in ("client", "counselor") if (value := session.metadata.get(name, ""))]
+    people = [(name, value) for name, value in session.metadata.items() if kind_of(name)]
     labels = dict.fromkeys(turn.speaker for turn in session.turns if not is_plain_label(turn.speaker))
-    people += [("speaker label", label) for label in labels]
+    people += [("the speaker labels", label) for label in labels]
     found = [one for one in people if looks_personal(one[1])]
-    return (*found, *([("session id", session.id)] if looks_named(session.id) else []))
+    return (*found, *([("the session ids", session.id)] if looks_named(session.id) else []))
 
 
 def _seen(session: Session, *, look_for_names: bool) -> SeenSession:
