@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.behaviours.explain import explain
     from therapy_analytics.compare import CompareOptions, compare
+    from therapy_analytics.core.pseudonyms import load_pseudonyms
     from therapy_analytics.dialogues import synchrony
     from therapy_analytics.exports import export
     from therapy_analytics.language import Lexicon, load_lexicon
@@ -39,6 +40,7 @@ _NAMES = {
     "behaviours": ["TaggerOptions"],
     "behaviours.explain": ["explain"],
     "compare": ["CompareOptions"],
+    "core.pseudonyms": ["load_pseudonyms"],
     "dialogues": ["synchrony"],
     "exports": ["export"],
     "language": ["Lexicon", "load_lexicon"],
@@ -59,8 +61,8 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
     "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
-    "errors", "explain", "export", "load", "load_lexicon", "measure", "outcomes", "plots", "read", "read_files",
-    "reader", "redact", "report", "run", "speakers", "synchrony", "train", "wide",
+    "errors", "explain", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
+    "read_files", "reader", "redact", "report", "run", "speakers", "synchrony", "train", "wide",
 ]  # fmt: skip
 
 

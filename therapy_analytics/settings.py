@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from therapy_analytics.behaviours import Code, Codebook, TaggerOptions, chosen_codebooks, codebooks_with, load_coder
+from therapy_analytics.core.pseudonyms import FIELD
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import EXTRAS, Extra, Lexicon, builtin_lexicons
 from therapy_analytics.readers import ReadOptions
 from therapy_analytics.readers._addresses import shown
+from therapy_analytics.readers._pseudonyms import shown_file
 
 CORE = "core"
 """The measures of a default run."""
@@ -122,18 +125,24 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
     inputs : sequence of mappings
         The transcripts: name, hash, reader, number of sessions.
     """
+    key = options.pseudonyms
     return {
         "therapy_analytics": metadata.version("therapy-analytics"),
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in _PACKAGES},
         "options": {
             "columns": dict(options.columns),
-            "therapist": options.therapist,
-            "client": options.client,
-            "metadata": shown(options.metadata) if options.metadata else None,
-            "pattern": options.pattern,
+            "therapist": key.name_for("counselor", options.therapist)
+            if key and options.therapist
+            else options.therapist,
+            "client": key.name_for("client", options.client) if key and options.client else options.client,
+            "metadata": shown_file(shown(options.metadata), key) if options.metadata else None,
+            "pattern": " ".join(re.findall(r"\{\w+\}", options.pattern))
+            if key and options.pattern
+            else options.pattern,
             "keep": list(options.keep),
             "split_by": options.split_by,
+            FIELD: key.fingerprint if key else None,
             "quotes": settings.quotes,
             "seed": settings.seed,
             "measures": sorted({CORE, *settings.extras}),

@@ -492,6 +492,51 @@ def test_a_cache_that_cannot_be_written(options: TaggerOptions, tmp_path: Path) 
         load_coder(replace(options, cache=tmp_path / "file" / "x")).predict(arrays(TALK))
 
 
+def test_answers_need_not_be_kept(fake: Any, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    words = ("run", samples / "nair_yuki.txt", "--no-plots", "--no-report", "--tagger", "llm", "--model", "small")
+    words = (*words, "--endpoint", fake.url)
+    off = tanalyze(*words, "--out", tmp_path / "r", "--no-llm-cache")
+    assert off.status == 0, off.err
+    assert "Answers are kept" not in off.err
+    assert not (tmp_path / "cache").exists()
+    asked = len(fake.asked)
+    on = tanalyze(*words, "--out", tmp_path / "s")
+    assert f"Answers are kept in {tmp_path / 'cache' / 'therapy-analytics'}, as codes and hashes" in on.err
+    assert len(fake.asked) == 2 * asked, "nothing was kept of the first run"
+    (kept,) = (tmp_path / "cache" / "therapy-analytics").iterdir()
+    (answer, *_) = map(json.loads, kept.read_text(encoding="utf-8").splitlines())
+    assert answer.keys() == {"key", "codes"}
+    both = tanalyze(*words, "--out", tmp_path / "t", "--no-llm-cache", "--llm-cache", tmp_path / "c")
+    assert both.status == 2
+    assert "Leave one of the two out" in both.err
+
+
+def test_an_error_says_what_is_kept_without_a_cache(predict: Callable[..., Codes], fake: Any) -> None:
+    fake.behave = fake.first(*[fake.well] * 21, then=fake.failing(500))
+    with pytest.raises(CoderServerError, match="sessions so far are kept"):
+        predict(LONG, cache=None, keep_answers=False)
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-oss:120b-cloud", "glm-4.6:cloud", "openai/gpt-4o", "openrouter/qwen3", "claude-3"]
+)
+def test_a_model_that_a_local_server_passes_words_on_to_needs_permission(
+    model: str, fake: Any, samples: Path, tmp_path: Path
+) -> None:
+    words = ("run", samples / "nair_yuki.txt", "--no-plots", "--no-report", "--out", tmp_path / "r", "--tagger", "llm")
+    words = (*words, "--endpoint", fake.url, "--no-llm-cache", "--model", model)
+    refused = tanalyze(*words)
+    assert refused.status == 2
+    assert f"by its name, {model} runs at a company" in refused.err
+    assert "--allow-remote" in refused.err
+    assert not fake.asked
+    if model.endswith("cloud"):
+        allowed = tanalyze(*words, "--allow-remote")
+        assert allowed.status == 0, allowed.err
+        assert f"and from there to the company that runs {model}" in allowed.err
+
+
 def test_the_cache_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -16,6 +16,7 @@ from therapy_analytics.agreement._machine import Machine, with_words
 from therapy_analytics.agreement._match import match
 from therapy_analytics.cells import restore
 from therapy_analytics.clusters import Ints
+from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.tables import GOLD
@@ -57,6 +58,8 @@ class GoldOptions:
         What an empty cell of labels means: that the turn has none of them, or that nobody coded it.
     transcripts : path or None
         Where the words are, to match rows by them; results of ``run --quotes`` hold them already.
+    pseudonyms : Pseudonyms or None
+        The key that the results were made with: sessions of the table and of the transcripts get its pseudonyms.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +67,7 @@ class GoldOptions:
     book: str = ""
     blank: str = "none"
     transcripts: Path | str | None = None
+    pseudonyms: Pseudonyms | None = None
 
     def __post_init__(self) -> None:
         for option, given, known in (("blank", self.blank, BLANK), ("book", self.book, ("", *books()))):
@@ -106,6 +110,7 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
         The file is not a table, or the table of labels is not right.
     """
     labels = label_index(options, machine.codes)
+    refuse_other_key([machine.recipe], options.pseudonyms)
     if gold is None:
         rows, place, notes = _brought(machine, options)
     else:
@@ -115,8 +120,8 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
         rows = named(table, options.columns)
         refuse_unblinded(rows)
         if options.transcripts is not None:
-            machine = with_words(machine, options.transcripts)
-        found = match(rows, machine.turns)
+            machine = with_words(machine, options.transcripts, options.pseudonyms)
+        found = match(rows, machine.turns, options.pseudonyms, lacking_key([machine.recipe], options.pseudonyms))
         place, notes = found.place, found.notes
     values, sets, remarks = _values(rows, place, machine, labels, options.blank)
     if values.empty:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import COLUMNS, Floats, cluster_column, cluster_numbers
+from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions, read_wide_turns
 from therapy_analytics.tables import GOLD
@@ -99,8 +100,10 @@ def _numbers(column: pd.Series, name: str) -> Floats:
     return numbers
 
 
-def with_words(machine: Machine, transcripts: Path | str) -> Machine:
+def with_words(machine: Machine, transcripts: Path | str, pseudonyms: Pseudonyms | None = None) -> Machine:
     """Return the codes with the text of their turns, read from the transcripts and kept in memory alone.
+
+    `pseudonyms` is the key that the results were made with, if they were made with one.
 
     Raises
     ------
@@ -112,14 +115,17 @@ def with_words(machine: Machine, transcripts: Path | str) -> Machine:
     from therapy_analytics.readers import ReadOptions, read_files  # noqa: PLC0415 (only where words are needed)
     from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
+    options = ReadOptions(pseudonyms=pseudonyms)
+    refuse_other_key([machine.recipe], pseudonyms)
     text: dict[tuple[str, int], str] = {}
-    for reading in read_files([transcripts], account=Account(ReadOptions())):
+    for reading in read_files([transcripts], options=options, account=Account(options)):
         if reading.problem is not None:
             raise reading.problem
         text |= {(one.id, turn.index): turn.text for one in reading.sessions for turn in one.turns}
     known = set(machine.turns["session_id"])
     if known.isdisjoint(session for session, _ in text):
         option, problem = "--transcripts", "none of the sessions in them is one of the results"
-        raise BadOptionError(option, problem, f"The results have sessions such as {', '.join(sorted(known)[:6])}")
+        there = f"The results have sessions such as {', '.join(sorted(known)[:6])}"
+        raise BadOptionError(option, problem, lacking_key([machine.recipe], pseudonyms) or there)
     keys = zip(machine.turns["session_id"], machine.turns["turn"], strict=True)
     return replace(machine, turns=machine.turns.assign(text=[text.get((name, int(turn)), "") for name, turn in keys]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.clusters import Ints
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._base import READERS
+from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._notes import counted
 
 SHIFTED = 0.05
@@ -34,13 +36,14 @@ class Matched:
     notes: tuple[str, ...]
 
 
-def match(rows: pd.DataFrame, turns: pd.DataFrame) -> Matched:
+def match(rows: pd.DataFrame, turns: pd.DataFrame, pseudonyms: Pseudonyms | None = None, lacking: str = "") -> Matched:
     """Find the turn of each row: by number, by first row, or by words where the numbers have shifted.
 
     Rows have ``session_id``, at least one of ``turn``, ``first_row``, ``text``, and perhaps ``coder``; turns are those
-    of `Machine`. Raises `BadOptionError` where the two have no columns in common that identify turns.
+    of `Machine`. Raises `BadOptionError` where the two have no columns in common that identify turns. `pseudonyms` is
+    the key that the turns were read with; `lacking` says what to do where it is for want of it that nothing matches.
     """
-    session, notes = _sessions(rows, turns)
+    session, notes = _sessions(rows, turns, pseudonyms, lacking)
     rows = rows.assign(session_id=session)
     words = "text" in rows and "text" in turns
     if "turn" in rows:
@@ -62,7 +65,9 @@ def match(rows: pd.DataFrame, turns: pd.DataFrame) -> Matched:
     return Matched(place, (*notes, *counts, *([left] if lost else [])))
 
 
-def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[str]]:
+def _sessions(
+    rows: pd.DataFrame, turns: pd.DataFrame, pseudonyms: Pseudonyms | None, lacking: str
+) -> tuple[list[str], list[str]]:
     """Return the session of each row as the results name it, and a note on sessions that the results do not have."""
     known = list(dict.fromkeys(turns["session_id"]))
     if "session_id" not in rows:
@@ -73,18 +78,40 @@ def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[
     for name in known:
         by_plain.setdefault(plain_id(name), []).append(name)
     exact = {name: [name] for name in known}
-    given = rows["session_id"].astype(str).str.strip()
+    given = session_names(rows["session_id"].astype(str).str.strip(), known, pseudonyms)
     fits = {name: exact.get(name) or by_plain.get(plain_id(name), []) for name in given.unique()}
     found = [fits[name][0] if len(fits[name]) == 1 else "" for name in given]
     unknown, unclear = sum(not some for some in fits.values()), sum(len(some) > 1 for some in fits.values())
     if fits and not any(found):
-        remedy = f"Name them as sessions.csv does ({known[0]}, ...)"
+        remedy = lacking or f"Name them as sessions.csv does ({known[0]}, ...)"
         raise BadOptionError(_GOLD, "none of its sessions can be matched to one of the results", remedy)
     notes = [f"{counted(unknown, 'session')} of the human codes not among the results."] if unknown else []
     if unclear:
         several = "not matched: the name fits several sessions of the results"
         notes.append(f"{counted(unclear, 'session')} of the human codes {several}.")
     return found, notes
+
+
+def session_names(names: pd.Series, known: Collection[str], pseudonyms: Pseudonyms | None) -> pd.Series:
+    """Return the names of sessions as results have them that were made with a key, where it is given.
+
+    Parameters
+    ----------
+    names : Series of str
+        As people write them.
+    known : collection of str
+        The sessions of the results.
+    pseudonyms : Pseudonyms or None
+        The key; None: the names stay.
+    """
+    if pseudonyms is None:
+        return names
+    found = {}
+    for name in names.unique():
+        written = [safe_id(one) if one else "" for one in (name, plain_id(name))]  # a name may end as a file does
+        made = [pseudonyms.name_for("session", one) for one in written]
+        found[name] = next((one for one in made if one in known), made[-1])
+    return names.map(found)
 
 
 _RECORDINGS = frozenset((".wav", ".mp3", ".m4a", ".mp4", ".mov", ".avi", ".flac", ".ogg", ".wma", ".webm", ".doc"))

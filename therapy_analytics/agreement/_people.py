@@ -14,7 +14,7 @@ from therapy_analytics.agreement._cells import LISTED, NONE, SEVERAL
 from therapy_analytics.agreement._gold import NAMES, Gold, GoldOptions, label_index, named, read_gold, read_table
 from therapy_analytics.agreement._labels import slug
 from therapy_analytics.agreement._machine import Machine
-from therapy_analytics.agreement._match import plain_id
+from therapy_analytics.agreement._match import plain_id, session_names
 from therapy_analytics.agreement._people_report import report, summary
 from therapy_analytics.agreement._report import clusters_in_words
 from therapy_analytics.agreement._tables import coded, people_table
@@ -144,6 +144,9 @@ def people_agreement(
     options = options_of(GoldOptions, options)
     paths = (Path(first), Path(second))
     tables = [_with_coder(named(read_table(path), options.columns), path) for path in paths]
+    known = [] if turns is None else list(turns["session_id"].unique())
+    for table in tables:
+        table["session_id"] = session_names(table["session_id"].str.strip(), known, options.pseudonyms)
     coders = _coders(tables, paths)
     machine = _frame_of(tables, turns, options)
     parts = [_given(machine, table, options) for table in tables]
@@ -256,7 +259,7 @@ def _labels_in(rows: pd.DataFrame) -> set[str]:
 
 def _given(machine: Machine, rows: pd.DataFrame, options: GoldOptions) -> tuple[Gold, pd.DataFrame]:
     """Return the codes of one person, and what they said beside them."""
-    gold = read_gold(machine, rows, replace(options, columns={}))
+    gold = read_gold(machine, rows, replace(options, columns={}, pseudonyms=None))
     code = rows["code"].map(slug) if "code" in rows else pd.Series("", index=rows.index)
     cells: Mapping[str, object] = {name: rows.get(name, "") for name in ("coder", "unsure", "note", "inclusion")}
     marks = pd.DataFrame({"place": gold.place, "code": code.where(code.isin(machine.codes), ""), **cells})

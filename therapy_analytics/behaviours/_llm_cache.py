@@ -34,8 +34,8 @@ class AnswerCache:
 
     Parameters
     ----------
-    path : Path
-        The file; created with its folder, readable by the user alone.
+    path : Path or None
+        The file; created with its folder, readable by the user alone. None: answers are kept in memory alone.
 
     Raises
     ------
@@ -43,8 +43,12 @@ class AnswerCache:
         The file or its folder cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._lock = threading.Lock()
+        self._file: io.BytesIO | io.FileIO = io.BytesIO()
+        self._answers: dict[str, tuple[str, ...]] = {}
+        if path is None:
+            return
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = io.FileIO(str(path), "a+", opener=_private)

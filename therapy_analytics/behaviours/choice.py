@@ -77,6 +77,8 @@ class TaggerOptions:
         How long one answer may take.
     cache : Path or None
         Folder of cached answers (codes, no words); None for the user's cache folder.
+    keep_answers : bool
+        Whether answers are cached there, so that a run that was stopped does not ask again.
     codebooks : tuple of str, Path or Codebook
         Codebooks to use instead of the tagger's codes: ids of built-in ones, files, or codebooks as `load_codebook`
         returns them. All codes of each are given.
@@ -91,6 +93,7 @@ class TaggerOptions:
     parallel: int = 4
     timeout_s: float = 180.0
     cache: Path | None = None
+    keep_answers: bool = True
     codebooks: tuple[str | Path | Codebook, ...] = ()
 
 
@@ -272,6 +275,7 @@ _OPTION_NAMES = {
     "parallel": "--llm-parallel",
     "timeout_s": "--llm-timeout",
     "cache": "--llm-cache",
+    "keep_answers": "--no-llm-cache",
     "codebooks": "--codebook",
 }
 

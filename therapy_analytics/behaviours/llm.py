@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +47,11 @@ LM Studio knows no ``json_object``, and some models take no temperature.
 """
 _FEW = 8
 """After so many failures in a row the server is taken to be at fault."""
+_RELAYED = re.compile(
+    r"(?:^|[^a-z])cloud$"
+    r"|^(?:azure|azure_ai|bedrock|vertex_ai|openrouter|anthropic|gemini|groq|together_ai|fireworks_ai|perplexity|replicate)/"
+    r"|(?:^|/)(?:chatgpt|gpt-[345]|o[134](?:-|$)|claude-|gemini-)"
+)
 _LONGEST_QUOTE = 2_000
 
 
@@ -63,8 +69,8 @@ class LLMCoder:
         How many requests are open at a time.
     timeout_s : float
         How long one answer may take.
-    cache : Path
-        Folder of the cached answers.
+    cache : Path or None
+        Folder of the cached answers; None: they are not kept.
     codebooks : tuple of Codebook
         They define the codes.
     """
@@ -73,7 +79,7 @@ class LLMCoder:
     endpoint: Endpoint
     parallel: int
     timeout_s: float
-    cache: Path
+    cache: Path | None
     codebooks: tuple[Codebook, ...] = field(repr=False)
 
     @property
@@ -108,9 +114,9 @@ class LLMCoder:
         return _hash([prompt.VERSION, prompt.AGAIN, DIALECTS, self.told])
 
     @property
-    def cache_file(self) -> Path:
-        """File of the answers of this model to this prompt, from whatever server."""
-        return self.cache / f"{_hash([self.model, self.sha256])[:32]}.jsonl"
+    def cache_file(self) -> Path | None:
+        """File of the answers of this model to this prompt, from whatever server; None where they are not kept."""
+        return self.cache and self.cache / f"{_hash([self.model, self.sha256])[:32]}.jsonl"
 
     def check(self) -> None:
         """Check that the server is there, unless there are cached answers.
@@ -120,12 +126,12 @@ class LLMCoder:
         CoderServerError
             It is not.
         """
-        if self.cache_file.is_file() and self.cache_file.stat().st_size:
+        if self.cache_file and self.cache_file.is_file() and self.cache_file.stat().st_size:
             return
         try:
             Client(self.endpoint, self.timeout_s).connect().close()
         except FaultError as fault:
-            raise _given_up(self.endpoint, fault) from None
+            raise _given_up(self.endpoint, fault, self.cache) from None
 
     def predict(self, batch: Batch) -> Codes:
         """Code all turns of a batch; the server is asked only what is not in the cache.
@@ -162,7 +168,10 @@ class LLMCoder:
         }
         left = {key: one for key, one in questions.items() if key not in answers}
         asker = _Asker(Client(self.endpoint, self.timeout_s), self.endpoint, self.model, told, known, cache.put)
-        return answers | _ask_all(asker, left, self.parallel), len(left)
+        try:
+            return answers | _ask_all(asker, left, self.parallel), len(left)
+        except FaultError as fault:
+            raise _given_up(self.endpoint, fault, self.cache) from None
 
     def _known(self) -> dict[Role, frozenset[str]]:
         return {role: frozenset(code.column for code in self.codes if code.role == role) for role in self.told}
@@ -180,6 +189,22 @@ class LLMCoder:
         own = batch.turns.roles[:, None] == roles[None, :]
         probability = np.where(own & given[:, None], decision.astype(np.float64), np.nan)
         return Codes(self.names, probability, decision, np.zeros_like(decision), counts)
+
+
+def is_relayed(model: str) -> bool:
+    """Tell by its name a model that runs at a company, to which a server of one's own passes the words on.
+
+    Ollama ends such names in ``cloud``; gateways such as LiteLLM put the company before them, and some models are to be
+    had from their companies alone.
+
+    Examples
+    --------
+    >>> [is_relayed(one) for one in ("gpt-oss:120b-cloud", "glm-4.6:cloud", "openrouter/qwen3", "openai/gpt-4o")]
+    [True, True, True, True]
+    >>> [is_relayed(one) for one in ("gpt-oss:120b", "openai/gpt-oss-20b", "qwen3:8b", "cloudy-llama", "mistral")]
+    [False, False, False, False, False]
+    """
+    return _RELAYED.search(model.strip().casefold()) is not None
 
 
 def llm_coder(options: TaggerOptions) -> LLMCoder:
@@ -205,7 +230,15 @@ def llm_coder(options: TaggerOptions) -> LLMCoder:
         problem = "it has no effect with --codebook, which always gives all codes of the book"
         raise BadOptionError("--all-codes", problem, "Leave it out, or leave out --codebook")
     endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
-    folder = options.cache or default_folder()
+    if is_relayed(options.model) and not options.allow_remote:
+        problem = (
+            f"by its name, {options.model} runs at a company: the server, also one on this machine, would send the "
+            "words of your transcripts on to there"
+        )
+        raise BadOptionError("--model", problem, "Take a model that runs on this machine, or add --allow-remote")
+    if options.cache is not None and not options.keep_answers:
+        raise BadOptionError("--no-llm-cache", "--llm-cache says where to keep answers", "Leave one of the two out")
+    folder = options.cache or default_folder() if options.keep_answers else None
     # By default the codes of the tagger, so that the tables have the same columns
     books = chosen_codebooks(options) or codebooks_with(accurate_names(all_codes=options.all_codes))
     return LLMCoder(options.model, endpoint, options.parallel, options.timeout_s, folder, books)
@@ -289,25 +322,24 @@ def _ask_all(asker: _Asker, questions: Mapping[str, Question], parallel: int) ->
 
     Raises
     ------
-    CoderServerError
+    FaultError
         The server is not there, or answers nothing.
+    CoderServerError
+        It accepts no question.
     """
     if not questions:
         return {}
     first, *rest = sorted(questions, key=lambda key: (len(questions[key].text), key))
     step = max(2 * _FEW, 4 * parallel)
     with ThreadPoolExecutor(parallel) as pool, asker.client:
-        try:
-            asker, answer = _first(asker, first, questions[first])
-            answers = {first: answer}
-            for start in range(0, len(rest), step):
-                keys = rest[start : start + step]
-                found = list(pool.map(asker.try_to_ask, keys, [questions[key] for key in keys]))
-                answers.update(zip(keys, found, strict=True))
-                if len(keys) >= _FEW and all(one.outcome == "failed" for one in found):
-                    raise _given_up(asker.endpoint, FaultError(found[-1].problem))
-        except FaultError as fault:
-            raise _given_up(asker.endpoint, fault) from None
+        asker, answer = _first(asker, first, questions[first])
+        answers = {first: answer}
+        for start in range(0, len(rest), step):
+            keys = rest[start : start + step]
+            found = list(pool.map(asker.try_to_ask, keys, [questions[key] for key in keys]))
+            answers.update(zip(keys, found, strict=True))
+            if len(keys) >= _FEW and all(one.outcome == "failed" for one in found):
+                raise FaultError(found[-1].problem)
     return answers
 
 
@@ -325,9 +357,10 @@ def _first(asker: _Asker, key: str, question: Question) -> tuple[_Asker, Answer]
     raise CoderServerError(str(asker.endpoint), problem, remedy)
 
 
-def _given_up(endpoint: Endpoint, fault: FaultError) -> CoderServerError:
+def _given_up(endpoint: Endpoint, fault: FaultError, cache: Path | None) -> CoderServerError:
     """Return the error about a server that is not there or does not answer."""
-    remedy = "Look into the server's log and start the same command again: the answers so far are kept"
+    kept = "sessions" if cache is None else "answers"
+    remedy = f"Look into the server's log and start the same command again: the {kept} so far are kept"
     if fault.absent:
         remedy = "Start the server (for Ollama: ollama serve) and the same command again"
     return CoderServerError(str(endpoint), fault.problem, remedy)

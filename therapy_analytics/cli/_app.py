@@ -18,6 +18,7 @@ from therapy_analytics.printable import printable
 from therapy_analytics.third_party import leave_no_font_list
 
 if TYPE_CHECKING:
+    from therapy_analytics.core.pseudonyms import Pseudonyms
     from therapy_analytics.readers import ReadOptions
 
 app = typer.Typer(
@@ -176,6 +177,41 @@ SplitBy = Annotated[
 ]
 
 
+Key = Annotated[
+    Path | None,
+    typer.Option(
+        "--pseudonyms",
+        metavar="KEYFILE",
+        help="Put pseudonyms in the place of names of clients, counselors, sessions and files, the same for one key.",
+        show_default=False,
+        rich_help_panel=INPUT,
+    ),
+]
+
+
+def key_in(path: Path | None, *, apart: Collection[str | Path] = ()) -> Pseudonyms | None:
+    """Return the key of pseudonyms in a file, or None without one.
+
+    With `apart`, transcripts and results beside which it may not lie, one that is not there is made, and said so.
+    """
+    if path is None:
+        return None
+    from therapy_analytics.core.pseudonyms import OPTION, load_pseudonyms  # noqa: PLC0415
+    from therapy_analytics.errors import BadOptionError  # noqa: PLC0415
+
+    if beside := [one for one in apart if path.resolve().is_relative_to(Path(one).resolve())]:
+        problem = f"{path} would lie in {beside[0]}, and whoever gets that would get the key"
+        raise BadOptionError(OPTION, problem, "Name a place apart from transcripts and results")
+    is_new = bool(apart) and not os.path.lexists(path)
+    key = load_pseudonyms(path, make=bool(apart))
+    if is_new:
+        remark(
+            f"{path} is the new key of pseudonyms. Keep it, apart from the results: with it alone can these names be "
+            f"given again, and found out (tanalyze inspect --pseudonyms {path})."
+        )
+    return key
+
+
 @contextmanager
 def sentences() -> Iterator[None]:
     """Write private files, and end the command with a sentence where this package refuses to go on."""
@@ -195,13 +231,14 @@ def read_options(
     keep: list[str] | None,
     *,
     split_by: str | None = None,
+    pseudonyms: Pseudonyms | None = None,
 ) -> ReadOptions:
     from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
 
     known = ("speaker", "text", "session", "start", "end", "utterance", "annotator")
     return ReadOptions(
         columns=pairs(columns, known, "--columns"), therapist=therapist, client=client, metadata=metadata,
-        pattern=pattern, keep=tuple(keep or ()), split_by=split_by,
+        pattern=pattern, keep=tuple(keep or ()), split_by=split_by, pseudonyms=pseudonyms,
     )  # fmt: skip
 
 

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from therapy_analytics.cli._app import INPUT, OUTPUT, PEOPLE, Replace, app, names_in, remark, say, sentences
+from therapy_analytics.cli._app import (
+    INPUT,
+    OUTPUT,
+    PEOPLE,
+    Key,
+    Replace,
+    app,
+    key_in,
+    names_in,
+    remark,
+    say,
+    sentences,
+)
 
 DRAWN = "Which turns"
 
@@ -24,6 +36,7 @@ def sample(
             rich_help_panel=INPUT,
         ),
     ] = None,
+    pseudonyms: Key = None,
     codes: Annotated[
         str,
         typer.Option(
@@ -73,11 +86,11 @@ def sample(
     from therapy_analytics.sampling import SampleOptions  # noqa: PLC0415
     from therapy_analytics.sampling import sample as draw  # noqa: PLC0415
 
-    options = SampleOptions(
-        codes=names_in(codes), turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts,
-        about=tuple(about or ()),
-    )  # fmt: skip
     with sentences():
+        options = SampleOptions(
+            codes=names_in(codes), turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts,
+            about=tuple(about or ()), pseudonyms=key_in(pseudonyms),
+        )  # fmt: skip
         found = draw(results, options=options)
         found.write(out, replace=replace, on_before=remark)
     say(*str(found).split("\n"))

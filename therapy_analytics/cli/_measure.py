@@ -20,6 +20,7 @@ from therapy_analytics.cli._app import (
     Client,
     Columns,
     Keep,
+    Key,
     Metadata,
     Paths,
     Pattern,
@@ -28,6 +29,7 @@ from therapy_analytics.cli._app import (
     Therapist,
     app,
     fail,
+    key_in,
     read_options,
     say,
     sentences,
@@ -50,6 +52,7 @@ def run(
     pattern: Pattern = None,
     keep: Keep = None,
     split_by: SplitBy = None,
+    pseudonyms: Key = None,
     repair_speakers: Annotated[
         bool,
         typer.Option(
@@ -169,6 +172,9 @@ def run(
             rich_help_panel=TAGGER,
         ),
     ] = None,
+    no_llm_cache: Annotated[
+        bool, typer.Option("--no-llm-cache", help="For llm: keep no answers.", hidden=True, rich_help_panel=TAGGER)
+    ] = False,
     out: Annotated[
         Path,
         typer.Option(
@@ -265,7 +271,8 @@ def run(
     coder = TaggerOptions(
         kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model,
         allow_remote=allow_remote and engine == "local",
-        parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
+        parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, keep_answers=not no_llm_cache,
+        codebooks=tuple(codebook or ()),
     )  # fmt: skip
     writing = Writing(
         form=_form(output_format), figures=_figures(plots, figure_format, figure_width), figure_width=figure_width,
@@ -273,7 +280,7 @@ def run(
         processes=_processes(processes, paths, engine, tagger),
         scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
-        on_problem=progress.problem, on_before=progress.say,
+        on_problem=progress.problem, on_names=progress.say, on_before=progress.say,
     )  # fmt: skip
     asked = [*(name.strip() for name in measures.split(",")), *(["syntax"] if spacy_model is not None else [])]
     try:
@@ -284,7 +291,10 @@ def run(
                 extras=extras_of(asked),
                 spacy_model=spacy_model, repair_speakers=repair_speakers,
             )  # fmt: skip
-            options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
+            options = read_options(
+                columns, therapist, client, metadata, pattern, keep, split_by=split_by,
+                pseudonyms=key_in(pseudonyms, apart=(*paths, out)),
+            )  # fmt: skip
             result = run_pipeline(paths, out, settings=settings, read_options=options, writing=writing, replace=replace)
     except KeyboardInterrupt:
         fail("Stopped. What is finished is kept: the same command goes on from there.", INTERRUPTED)
@@ -334,8 +344,13 @@ def _check_coder(options: TaggerOptions, *, explain: bool) -> None:
 
     if explain:
         explaining_tagger(options)
-    load_coder(options)
+    coder = load_coder(options)
+    if folder := getattr(coder, "cache", None):
+        say(f"Answers are kept in {folder}, as codes and hashes of questions (--no-llm-cache: nowhere).", err=True)
     if options.allow_remote:
-        say(f"The words of the transcripts are sent to {options.endpoint}.", err=True)
+        from therapy_analytics.behaviours.llm import is_relayed  # noqa: PLC0415 (only it may use the network)
+
+        onward = f", and from there to the company that runs {options.model}" if is_relayed(options.model or "") else ""
+        say(f"The words of the transcripts are sent to {options.endpoint}{onward}.", err=True)
         if options.endpoint and options.endpoint.startswith("http:"):
             say("They are not encrypted on the way; https would be.", err=True)

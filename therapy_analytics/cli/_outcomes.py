@@ -13,9 +13,11 @@ from therapy_analytics.cli._app import (
     OUTPUT,
     RESULTS,
     AllowMixed,
+    Key,
     Replace,
     Results,
     app,
+    key_in,
     names_in,
     pairs,
     remark,
@@ -83,6 +85,7 @@ def outcomes(
             rich_help_panel=INPUT,
         ),
     ] = None,
+    pseudonyms: Key = None,
     allow_mixed: AllowMixed = False,
     measures: Annotated[
         list[str] | None,
@@ -132,7 +135,7 @@ def outcomes(
         options = OutcomeOptions(
             columns=pairs(columns, NAMES, "--columns"), better=names_in(better), worse=names_in(worse), scales=scales,
             measures=tuple(measures or ()), show=names_in(show), by=by, gold=gold, imputations=imputations, seed=seed,
-            allow_mixed=allow_mixed,
+            allow_mixed=allow_mixed, pseudonyms=key_in(pseudonyms),
         )  # fmt: skip
         found = outcomes_of(results, outcomes, options=options)
         found.write(out, plots=plots, replace=replace, on_before=remark)

@@ -16,12 +16,14 @@ from therapy_analytics.cli._app import (
     Client,
     Columns,
     Keep,
+    Key,
     Metadata,
     Pattern,
     Replace,
     SplitBy,
     Therapist,
     app,
+    key_in,
     pairs,
     read_options,
     remark,
@@ -111,6 +113,7 @@ def agree(
             rich_help_panel=INPUT,
         ),
     ] = None,
+    pseudonyms: Key = None,
     epsilon: Annotated[
         float,
         typer.Option(
@@ -134,7 +137,7 @@ def agree(
     with sentences():
         options = GoldOptions(
             columns=pairs(columns, NAMES, "--columns"),
-            labels=labels, book=book, blank=blank, transcripts=transcripts,
+            labels=labels, book=book, blank=blank, transcripts=transcripts, pseudonyms=key_in(pseudonyms),
         )  # fmt: skip
     if results.is_file() or (results.suffix and not results.exists()):  # a file of codes, or one that is not there
         agree_with_each_other(results, gold, page=page, sample=sample, out=out, replace=replace, options=options)
@@ -182,6 +185,7 @@ def train(
     pattern: Pattern = None,
     keep: Keep = None,
     split_by: SplitBy = None,
+    pseudonyms: Key = None,
     codebook: Annotated[
         str | None,
         typer.Option(
@@ -240,7 +244,9 @@ def train(
             codebook=codebook, columns=columns_of_codes, blank=blank, only=tuple(only or ()), group=group,
             warm_start=not cold, beside=beside, seed=seed,
         )  # fmt: skip
-        reading = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
+        reading = read_options(
+            columns, therapist, client, metadata, pattern, keep, split_by=split_by, pseudonyms=key_in(pseudonyms)
+        )
         found: Training | Recalibration
         if recalibrate:
             found = shift(codes, transcripts, out, options=options, reading=reading, replace=replace)

@@ -14,12 +14,14 @@ from therapy_analytics.cli._app import (
     Client,
     Columns,
     Keep,
+    Key,
     Metadata,
     Paths,
     Pattern,
     SplitBy,
     Therapist,
     app,
+    key_in,
     read_options,
     say,
     sentences,
@@ -41,6 +43,7 @@ def inspect(
     pattern: Pattern = None,
     keep: Keep = None,
     split_by: SplitBy = None,
+    pseudonyms: Key = None,
     quotes: Annotated[
         bool, typer.Option("--quotes", help="Show the first turns, with their words.", rich_help_panel=OUTPUT)
     ] = False,
@@ -49,9 +52,11 @@ def inspect(
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
     from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
-    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
-    account, failed = Account(options), False
     with sentences():
+        options = read_options(
+            columns, therapist, client, metadata, pattern, keep, split_by=split_by, pseudonyms=key_in(pseudonyms)
+        )
+        account, failed = Account(options), False
         for one in look(paths, options=options, account=account):
             failed = failed or one.reading.problem is not None
             say(*one.lines(quotes=quotes))
@@ -82,13 +87,17 @@ def convert(
     pattern: Pattern = None,
     keep: Keep = None,
     split_by: SplitBy = None,
+    pseudonyms: Key = None,
 ) -> None:
     """Write transcripts in another format, one file per session."""
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
-    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     with sentences():
+        options = read_options(
+            columns, therapist, client, metadata, pattern, keep, split_by=split_by,
+            pseudonyms=key_in(pseudonyms, apart=(*paths, out)),
+        )  # fmt: skip
         done = write(paths, to, out, options=options)
     _say_what_is_missing(done, to)
     say(f"{counted(len(done.files), 'file')} written to {out}")

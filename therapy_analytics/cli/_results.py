@@ -13,9 +13,11 @@ from therapy_analytics.cli._app import (
     OUTPUT,
     RESULTS,
     AllowMixed,
+    Key,
     Replace,
     Results,
     app,
+    key_in,
     remark,
     say,
     sentences,
@@ -45,6 +47,7 @@ def compare(
             rich_help_panel=INPUT,
         ),
     ] = None,
+    pseudonyms: Key = None,
     allow_mixed: AllowMixed = False,
     by: Annotated[
         str,
@@ -100,15 +103,11 @@ def compare(
     from therapy_analytics.compare import CompareOptions  # noqa: PLC0415
     from therapy_analytics.compare import compare as compare_groups  # noqa: PLC0415
 
-    options = CompareOptions(
-        cluster=cluster,
-        where=tuple(where or ()),
-        permutations=permutations,
-        seed=seed,
-        allow_mixed=allow_mixed,
-        gold=gold,
-    )
     with sentences():
+        options = CompareOptions(
+            cluster=cluster, where=tuple(where or ()), permutations=permutations, seed=seed, allow_mixed=allow_mixed,
+            gold=gold, pseudonyms=key_in(pseudonyms),
+        )  # fmt: skip
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
         found.write(out, plots=plots, replace=replace, on_before=remark)
     show_comparison(found.words, out, plots=plots)
@@ -181,6 +180,7 @@ def export(
         list[Path] | None,
         typer.Option(metavar="FILE", help="For codes: codes that people gave. Repeatable.", show_default=False),
     ] = None,
+    pseudonyms: Key = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace exports of other results.")] = False,
 ) -> None:
     """Write the tables of a run for a spreadsheet, R, Stata or SPSS, or its codes for programs such as NVivo."""
@@ -190,7 +190,7 @@ def export(
     with sentences():
         files = export_tables(
             results, out, to=to, wide=wide, imputations=imputations, transcripts=transcripts, gold=tuple(gold or ()),
-            replace=replace, on_before=remark,
+            pseudonyms=key_in(pseudonyms), replace=replace, on_before=remark,
         )  # fmt: skip
     say(*map(str, files))
     if to in WITH_WORDS:

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics import private
+from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import SESSION
 from therapy_analytics.compare._further import FurtherTable, coder_of, further_tables
@@ -24,6 +25,7 @@ from therapy_analytics.compare._reference import against_references, is_referenc
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import COLUMNS, PERMUTATIONS, comparison_table, groups_table
 from therapy_analytics.compare._words import beside_references, findings, repeated
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, files_before, replaced_in, sources_of
 from therapy_analytics.results import write_csv
@@ -69,6 +71,8 @@ class CompareOptions:
         Go on where folders were made by different taggers or versions.
     gold : Path or None
         Codes that people gave some turns.
+    pseudonyms : Pseudonyms or None
+        The key that the results were made with: sessions of `gold` get its pseudonyms.
     """
 
     cluster: str | None = None
@@ -77,6 +81,7 @@ class CompareOptions:
     seed: int = 0
     allow_mixed: bool = False
     gold: Path | None = None
+    pseudonyms: Pseudonyms | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -264,7 +269,8 @@ def _compared(
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
-    more = tuple(further_tables(data, read, sources, options.gold, options.cluster))
+    people = GoldOptions(pseudonyms=options.pseudonyms)
+    more = tuple(further_tables(data, read, sources, options.gold, options.cluster, people=people))
     warnings = [*read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
     shown = [_nothing_to_compare(data), ""] if table.empty else shown
     recipe = _recipe(read, data, options)

@@ -11,8 +11,8 @@ import pandas as pd
 
 from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.agreement._cells import LISTED
-from therapy_analytics.agreement._gold import read_gold
-from therapy_analytics.agreement._machine import read_machine
+from therapy_analytics.agreement._gold import Gold, read_gold
+from therapy_analytics.agreement._machine import Machine, read_machine
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import COLUMNS, cluster_column
 from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
@@ -39,13 +39,20 @@ class FurtherTable:
 
 
 def further_tables(
-    data: Grouped, read: Results, sources: tuple[Path | Analysis, ...], gold: Path | None, asked: str | None
+    data: Grouped,
+    read: Results,
+    sources: tuple[Path | Analysis, ...],
+    gold: Path | None,
+    asked: str | None,
+    *,
+    people: GoldOptions,
 ) -> Iterator[FurtherTable]:
     """Yield the tables of rates and counts, if there are codes; with `gold`, the rates that rest on people's codes.
 
     `read` says who coded the sessions, and `sources` where their turns are; none if a table of sessions was given.
-    `asked` is the column of clusters that the user named; without it, that of all sessions together is chosen anew,
-    because counselors who are compared with each other are not clusters, and of all sessions together they are.
+    `people` says how `gold` is read. `asked` is the column of clusters that the user named; without it, that of all
+    sessions together is chosen anew, because counselors who are compared with each other are not clusters, and of all
+    sessions together they are.
     """
     if gold is not None and len(sources) != 1:
         problem = "can be used with one folder of results or one analysis only"
@@ -63,7 +70,8 @@ def further_tables(
         yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
     if gold is not None:
         of_all = asked or cluster_column(sessions[read.about])
-        yield from _by_hand(sessions, data.by, (cluster, of_all), sources[0], gold)
+        machine = read_machine(sources[0])
+        yield from _by_hand(sessions, data.by, (cluster, of_all), machine, read_gold(machine, gold, people))
 
 
 def coder_of(read: Results) -> str:
@@ -79,14 +87,12 @@ def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
 
 
 def _by_hand(
-    sessions: pd.DataFrame, by: str, clusters: tuple[str, str], source: Path | Analysis, gold: Path
+    sessions: pd.DataFrame, by: str, clusters: tuple[str, str], machine: Machine, people: Gold
 ) -> Iterator[FurtherTable]:
     """Yield the rates that rest on people's codes, and their differences.
 
     `clusters` are the columns of clusters within groups, and of all sessions together.
     """
-    machine = read_machine(source)
-    people = read_gold(machine, gold, GoldOptions())
     where = machine.turns[["session_id", "turn"]].iloc[people.values["place"].astype(int)].reset_index(drop=True)
     coded = pd.concat([where, people.values.drop(columns="place").reset_index(drop=True)], axis=1)
     drawn = "inclusion" in coded

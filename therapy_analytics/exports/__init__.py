@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.exports._coded import CODED_FORMS, WITH_WORDS, export_codes
 from therapy_analytics.exports._labelled import library, write_spss, write_stata
@@ -84,6 +85,7 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     imputations: int = 0,
     transcripts: str | Path | None = None,
     gold: Sequence[str | Path] = (),
+    pseudonyms: Pseudonyms | None = None,
     replace: bool = False,
     on_before: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
@@ -114,6 +116,8 @@ def export(  # noqa: PLR0913 (each is an option of the command)
         For ``qdpx`` and ``elan``: where the words are, if the results do not hold them.
     gold : sequence of str or Path, optional
         For forms of codes: files of codes by people, as ``tanalyze agree`` reads them.
+    pseudonyms : Pseudonyms, optional
+        For forms of codes: the key that the results were made with, to find their sessions in transcripts and files.
     replace : bool, optional
         Whether exports of other results, in any form, are replaced.
     on_before : callable, optional
@@ -148,13 +152,14 @@ def export(  # noqa: PLR0913 (each is an option of the command)
             if is_given:
                 raise BadOptionError(option, f"it is for tables of measures, not for {to}", "Leave it out")
         return export_codes(
-            results, Path(out), to=to, transcripts=transcripts, gold=gold, replace=replace, on_before=on_before
-        )
+            results, Path(out), to=to, transcripts=transcripts, gold=gold, pseudonyms=pseudonyms, replace=replace,
+            on_before=on_before,
+        )  # fmt: skip
     if to not in FORMS:
         kind = "form to export to"
         raise UnknownNameError(kind, to, (*FORMS, *CODED_FORMS))
-    if gold or transcripts is not None:
-        option = "--gold" if gold else "--transcripts"
+    if gold or transcripts is not None or pseudonyms is not None:
+        option = "--gold" if gold else "--transcripts" if transcripts is not None else OPTION
         raise BadOptionError(option, f"it is for forms of codes, not for {to}", f"Give --to {', '.join(CODED_FORMS)}")
     form = FORMS[to]
     form.check()

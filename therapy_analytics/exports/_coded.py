@@ -26,6 +26,7 @@ from therapy_analytics.agreement._match import match
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.cells import csv_of_rows
+from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.private import write
@@ -63,6 +64,7 @@ def export_codes(  # noqa: PLR0913 (each is an option of the command)
     to: str,
     transcripts: str | Path | None,
     gold: Sequence[str | Path],
+    pseudonyms: Pseudonyms | None,
     replace: bool,
     on_before: Callable[[str], None],
 ) -> list[Path]:
@@ -81,7 +83,7 @@ def export_codes(  # noqa: PLR0913 (each is an option of the command)
             raise BadDataFileError(str(source), problem, "Name the results, and this file with --gold")
         files = {_FILES[to]: _table(table.reindex(columns=list(COLUMNS), fill_value="").to_numpy().tolist(), to)}
     else:
-        coded = _coded(results, transcripts, gold, needs_words=not tables)
+        coded = _coded(results, transcripts, gold, pseudonyms, needs_words=not tables)
         files = _files(coded, to)
     made = Made(
         what="exported codes", names=list(files), sources=sources_of(results, *gold), replace=replace, say=on_before
@@ -118,10 +120,16 @@ def _table(rows: Sequence[Sequence[str]], to: str) -> bytes:
 
 
 def _coded(
-    results: Analysis | str | Path, transcripts: str | Path | None, gold: Sequence[str | Path], *, needs_words: bool
+    results: Analysis | str | Path,
+    transcripts: str | Path | None,
+    gold: Sequence[str | Path],
+    pseudonyms: Pseudonyms | None,
+    *,
+    needs_words: bool,
 ) -> _Coded:
     frame = results.wide_turns if isinstance(results, Analysis) else read_wide_turns(results)
     machine = read_machine(results)
+    refuse_other_key([machine.recipe], pseudonyms)
     given: list[list[CodesOfTurn]] = [[] for _ in range(len(machine.turns))]
     whose = MACHINE if not machine.recipe else f"{MACHINE} ({dict(machine.recipe['tagger']).get('kind', 'tagger')})"
     decided = machine.turns[list(machine.codes)].eq(1).to_numpy()
@@ -130,7 +138,7 @@ def _coded(
             codes = tuple(code for code, has in zip(machine.codes, row, strict=True) if has)
             given[at].append(CodesOfTurn(whose, codes))
     turns = _turns(frame.reset_index(drop=True), machine)
-    words = _read_words(transcripts, machine) if transcripts is not None else turns
+    words = _read_words(transcripts, machine, pseudonyms) if transcripts is not None else turns
     if needs_words and transcripts is None and "text" not in frame:
         problem = "these results hold no words, and this form is words with codes"
         raise BadOptionError(_TRANSCRIPTS, problem, "Name the transcripts that the run read, or run with --quotes")
@@ -138,7 +146,7 @@ def _coded(
         {} if isinstance(results, Analysis) else {one: _date(Path(results) / "run.json") for one in (MACHINE, whose)}
     )
     for path in gold:
-        for at, one in _people(machine, path):
+        for at, one in _people(machine, path, pseudonyms):
             given[at].append(one)
             dates[one.coder] = _date(Path(path))
     sessions = []
@@ -180,33 +188,38 @@ def _role(written: str) -> Role:
     return "therapist" if written == "therapist" else "client" if written == "client" else "other"
 
 
-def _read_words(transcripts: str | Path, machine: Machine) -> dict[str, tuple[Turn, ...]]:
+def _read_words(
+    transcripts: str | Path, machine: Machine, pseudonyms: Pseudonyms | None
+) -> dict[str, tuple[Turn, ...]]:
     """Return the turns of the sessions in the transcripts, which must be those of the results."""
     found: dict[str, tuple[Turn, ...]] = {}
-    for reading in read_files([transcripts], account=Account(ReadOptions())):
+    options = ReadOptions(pseudonyms=pseudonyms)
+    for reading in read_files([transcripts], options=options, account=Account(options)):
         if reading.problem is not None:
             raise reading.problem
         found |= {session.id: session.turns for session in reading.sessions}
     for key, role in machine.turns.groupby("session_id", sort=False)["role"]:
         name = str(key)
         if name not in found:
-            raise BadOptionError(_TRANSCRIPTS, f"session {name} is not among them", "Name all transcripts of the run")
+            remedy = lacking_key([machine.recipe], pseudonyms) or "Name all transcripts of the run"
+            raise BadOptionError(_TRANSCRIPTS, f"session {name} is not among them", remedy)
         if [turn.role for turn in found[name]] != role.tolist():
             problem = f"session {name} has other turns there than in the results"
             raise BadOptionError(_TRANSCRIPTS, problem, "Name the transcripts as the run read them, or run again")
     return found
 
 
-def _people(machine: Machine, path: str | Path) -> list[tuple[int, CodesOfTurn]]:
+def _people(machine: Machine, path: str | Path, pseudonyms: Pseudonyms | None) -> list[tuple[int, CodesOfTurn]]:
     """Return the codes of people in a table or a file of another program, with the row of the turn each is about."""
     rows = named(read_table(path), {})
     refuse_unblinded(rows)
     if not {"code", "value"} <= set(rows.columns):
-        values = read_gold(machine, path, GoldOptions()).values
+        values = read_gold(machine, path, GoldOptions(pseudonyms=pseudonyms)).values
         rows = values.assign(value=values["value"].astype(str), note="", unsure="")
         place = values["place"].tolist()
     else:
-        place = match(rows, machine.turns).place.tolist()
+        lacking = lacking_key([machine.recipe], pseudonyms)
+        place = match(rows, machine.turns, pseudonyms, lacking).place.tolist()
         rows = rows.assign(**{name: rows.get(name, "") for name in ("coder", "note", "unsure")})
     found: dict[tuple[int, str], dict[str, Any]] = {}
     columns = (rows[name].tolist() for name in ("coder", "code", "value", "note", "unsure"))

@@ -56,7 +56,7 @@ class Joined:
         return self.table[self.table["session_id"] != ""].reset_index(drop=True)
 
 
-def joined(results: Results, scores: Scores, measures: Sequence[str] | None = None) -> Joined:
+def joined(results: Results, scores: Scores, measures: Sequence[str] | None = None, *, lacking: str = "") -> Joined:
     """Join the sessions of results with scores.
 
     Parameters
@@ -68,6 +68,8 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     measures : sequence of str, optional
         Names, patterns or families of measures, as for ``tanalyze compare``; by default the core measures that are a
         rate, a share or a mean.
+    lacking : str, optional
+        As for `match`.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
         As `match`; or a measure is not known, or a scale is called as a measure.
     """
     sessions = sessions_of(results.sessions)
-    found = match(scores, sessions)
+    found = match(scores, sessions, lacking)
     chosen = tuple(core_measures(results) if measures is None else choose(results, measures))
     _refuse_same_names(scores.scales, results)
     table = sessions.table.drop(columns=["counted", "guessed"]).join(_numbers(results, chosen))

@@ -43,8 +43,10 @@ class MatchedScores:
     unmatched: pd.DataFrame
 
 
-def match(scores: Scores, sessions: Sessions) -> MatchedScores:
+def match(scores: Scores, sessions: Sessions, lacking: str = "") -> MatchedScores:
     """Find the session of each score: by its id, else by client with date or number.
+
+    `lacking` says what to do where it is for want of the key of pseudonyms that no score has a session.
 
     Raises
     ------
@@ -60,7 +62,8 @@ def match(scores: Scores, sessions: Sessions) -> MatchedScores:
     if not (found.place >= 0).any():
         known = ", ".join(sessions.table["session_id"][:3])
         problem = f"no row is about a session of these results ({rows_in_words(table['row'][:1])}: {why[0]})"
-        raise BadOptionError(_OPTION, problem, f"Name sessions as sessions.csv does ({known}, ...), or clients")
+        remedy = lacking or f"Name sessions as sessions.csv does ({known}, ...), or clients"
+        raise BadOptionError(_OPTION, problem, remedy)
     _refuse_twice(scores, sessions.table, found)
     left = table.assign(side="outcomes", why=why)[found.place < 0]
     without = sessions.table[~np.isin(np.arange(len(sessions.table)), found.place)]

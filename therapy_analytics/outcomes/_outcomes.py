@@ -14,13 +14,14 @@ import pandas as pd
 from therapy_analytics import private
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._results import Results, read_results
+from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outcomes._course import CLIENT, COUNSELOR, course_lines, course_table
 from therapy_analytics.outcomes._join import Joined, joined
 from therapy_analytics.outcomes._page import CoursePage
 from therapy_analytics.outcomes._relate import Related, related
 from therapy_analytics.outcomes._scales import scale_index
-from therapy_analytics.outcomes._scores import read_scores
+from therapy_analytics.outcomes._scores import read_scores, under_pseudonyms
 from therapy_analytics.outcomes._words import in_short, summary, who
 from therapy_analytics.outputs import Made, files_before, replaced_in, seen_from, sources_of
 from therapy_analytics.readers._build import safe_id
@@ -65,6 +66,8 @@ class OutcomeOptions:
         Of these draws.
     allow_mixed : bool
         Go on where folders were made by different taggers or versions.
+    pseudonyms : Pseudonyms or None
+        The key that the results were made with: clients, counselors and sessions of the tables get its pseudonyms.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class OutcomeOptions:
     imputations: int = 20
     seed: int = 0
     allow_mixed: bool = False
+    pseudonyms: Pseudonyms | None = None
 
     def __post_init__(self) -> None:
         if self.by not in BY:
@@ -253,8 +257,19 @@ def outcomes(
     index = scale_index(own=options.scales, better=options.better, worse=options.worse)
     scores = read_scores(outcomes, index, columns=options.columns)
     read = read_results(results, mixed=options.allow_mixed)
-    data = joined(read, scores, options.measures or None)
-    found = related(data, results, imputations=options.imputations, gold=options.gold, seed=options.seed)
+    if options.pseudonyms is not None:
+        refuse_other_key(read.recipes, options.pseudonyms)
+        scores = under_pseudonyms(scores, read.sessions["session_id"], options.pseudonyms)
+    lacking = lacking_key(read.recipes, options.pseudonyms)
+    data = joined(read, scores, options.measures or None, lacking=lacking)
+    found = related(
+        data,
+        results,
+        imputations=options.imputations,
+        gold=options.gold,
+        seed=options.seed,
+        pseudonyms=options.pseudonyms,
+    )
     return _outcomes(read, data, found, options, sources_of(*_folders(results), outcomes, options.gold, options.scales))
 
 

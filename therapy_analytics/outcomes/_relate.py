@@ -10,10 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from therapy_analytics.agreement import GoldOptions
-from therapy_analytics.agreement._gold import read_gold
-from therapy_analytics.agreement._machine import read_machine
+from therapy_analytics.agreement._gold import Gold, read_gold
+from therapy_analytics.agreement._machine import Machine, read_machine
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._phrases import p_phrase, spaced
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outcomes._associations import associations
 from therapy_analytics.outcomes._drawn import DRAWN, drawn_slopes, drawn_turns
@@ -64,6 +65,7 @@ def related(
     imputations: int = 0,
     gold: str | Path | pd.DataFrame | None = None,
     seed: int = 0,
+    pseudonyms: Pseudonyms | None = None,
 ) -> Related:
     """Relate measures to scores.
 
@@ -73,7 +75,7 @@ def related(
         Sessions with scores and measures.
     results : Analysis, DataFrame, path, or sequence of paths
         Where they come from: probabilities and codes of turns are needed for the error of the codes.
-    imputations, gold, seed :
+    imputations, gold, seed, pseudonyms :
         As in `therapy_analytics.outcomes.OutcomeOptions`.
 
     Raises
@@ -92,7 +94,8 @@ def related(
     if gold is not None:
         if source is None:
             raise BadOptionError("--gold", f"codes by hand need the codes of turns, and {why_not}", "Name one folder")
-        corrected, rests_on = _corrected(source, gold, data, list(better), seed)
+        people = read_gold(machine := read_machine(source), gold, GoldOptions(pseudonyms=pseudonyms))
+        corrected, rests_on = _corrected(machine, people, data, list(better), seed)
     note = _NO_ERROR.format(why=why_not if source is None else "no imputations were asked for")
     return Related(
         table=table,
@@ -120,12 +123,9 @@ def _with_turns(results: Sources) -> tuple[Analysis | Path | None, str]:
     return (folders[0], "") if whole else (None, "the folder holds a table of sessions alone")
 
 
-def _corrected(
-    source: Analysis | Path, gold: str | Path | pd.DataFrame, data: Joined, scales: list[str], seed: int
-) -> tuple[pd.DataFrame, str]:
+def _corrected(machine: Machine, people: Gold, data: Joined, scales: list[str], seed: int) -> tuple[pd.DataFrame, str]:
     """Return slopes that hold whatever the tagger does, from sessions or turns that people coded, and if what."""
-    machine, measures = read_machine(source), [one.name for one in data.measures]
-    people = read_gold(machine, gold, GoldOptions())
+    measures = [one.name for one in data.measures]
     if "inclusion" in people.values:
         return drawn_slopes(data.recorded, drawn_turns(machine, people), measures, scales), DRAWN
     return corrected_slopes(data.recorded, rates_by_hand(machine, people), measures, scales, seed=seed), ASSUMPTION

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import pandas as pd
 
 from therapy_analytics.agreement._cells import NONE
 from therapy_analytics.agreement._gold import as_text, named, read_table
+from therapy_analytics.agreement._match import session_names
 from therapy_analytics.compare._dates import iso_dates
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadDataFileError, BadOptionError, how_to_install
 from therapy_analytics.outcomes._scales import Scale, ScaleIndex
 from therapy_analytics.readers._notes import counted
@@ -97,6 +100,17 @@ def read_scores(
         raise BadOptionError(_OPTION, problem, remedy)
     long, notes = _long(rows.assign(row=np.arange(2, len(rows) + 2)), others, index)
     return _valued(long, index, notes)
+
+
+def under_pseudonyms(scores: Scores, sessions: pd.Series, pseudonyms: Pseudonyms) -> Scores:
+    """Return scores whose clients, counselors and sessions have the pseudonyms of the results."""
+    tables = []
+    for table in (scores.table, scores.refused):
+        people = {
+            name: table[name].map(functools.partial(pseudonyms.name_for, name)) for name in ("client", "counselor")
+        }
+        tables.append(table.assign(session_id=session_names(table["session_id"], set(sessions), pseudonyms), **people))
+    return replace(scores, table=tables[0], refused=tables[1])
 
 
 def _read(path: Path) -> pd.DataFrame:

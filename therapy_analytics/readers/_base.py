@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import named
 from therapy_analytics.readers._limits import whole_file
@@ -55,6 +56,8 @@ class ReadOptions:
         The parts of the file names, as in ``{counselor}_{client}_{date}``.
     keep : tuple of str
         Columns of remarks (``comment``, ``notes``, ...) in tables about sessions, which are left out unless named here.
+    pseudonyms : Pseudonyms or None
+        The key by which names of clients, counselors, sessions and files, and labels that are names, are replaced.
     split_by : str or None
         Where one session of a file ends and the next begins: ``gap=4h`` where nobody speaks for longer than that
         (``s``, ``min``, ``h``, ``d``), or ``day``.
@@ -72,6 +75,7 @@ class ReadOptions:
     pattern: str | None = None
     keep: tuple[str, ...] = ()
     split_by: str | None = None
+    pseudonyms: Pseudonyms | None = None
 
 
 _NO_CODES: Mapping[str, str] = {}

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from therapy_analytics.errors import BadDataFileError, UnreadableFileError
+from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
+from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import named, open_binary, size, version
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on
 from therapy_analytics.readers._base import (
@@ -27,6 +28,7 @@ from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._fragments import Fragment, beginning
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
+from therapy_analytics.readers._pseudonyms import pseudonymous
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.session import Session
@@ -70,10 +72,12 @@ class FragmentReading:
 
 @dataclass(slots=True)
 class Names:
-    """The ids of a run that are taken, and the id of each sequence of words."""
+    """The ids of a run that are taken, and the id of each sequence of words; `pseudonyms` is the key, if any."""
 
+    pseudonyms: Pseudonyms | None = None
     _taken: dict[str, int] = field(default_factory=dict)
     _by_words: dict[bytes, str] = field(default_factory=dict)
+    _shown: dict[str, str] = field(default_factory=dict)
 
     def settle(self, wanted: str, stem: str, words: bytes) -> tuple[str, tuple[str, ...]]:
         """Return an id that no other session of the run has, and a note where the same words were met before.
@@ -87,7 +91,23 @@ class Names:
         """
         identity = unique_id(wanted, stem, self._taken)
         twin = self._by_words.setdefault(words, identity)
-        return identity, () if twin == identity else (f"The same words as in session {twin}.",)
+        return identity, () if twin == identity else (f"The same words as in session {self.shown(twin)}.",)
+
+    def shown(self, identity: str) -> str:
+        """Return the id under which results have a session.
+
+        Raises
+        ------
+        BadOptionError
+            Two sessions would have one pseudonym.
+        """
+        if self.pseudonyms is None:
+            return identity
+        name = self.pseudonyms.name_for("session", identity)
+        if self._shown.setdefault(name, identity) != identity:
+            problem = f"two sessions would be called {name}"
+            raise BadOptionError(OPTION, problem, "Leave one out if it is a copy of the other, or make a new key")
+        return name
 
 
 def read_fragment(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None = None) -> FragmentReading:
@@ -226,6 +246,8 @@ def _built(
     tables = list(tables_for(fragment.table, fragment.path, fragment.place, source.options))
     given = iter(()) if ids is None else iter(ids)
     sessions, applied = [], Applied()
+    paths = [named(path) for path in (fragment.path, *(one.path for one in fragment.voices))]
+    files = {name for path in paths for name in (path.name, path.stem)}
     for raw in found:
         name = raw.name.strip() or source.path.stem
         parts, could = split(raw, source.options.split_by, name)
@@ -233,7 +255,7 @@ def _built(
         for part in parts:
             session, own = _session(part, source, tables, next(given, ""), safe_id(name), whole)
             own.effects["--split-by"] += could
-            sessions.append(session)
+            sessions.append(pseudonymous(session, source.options.pseudonyms, {*files, name, fragment.talk}))
             applied.add(own)
     if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)

@@ -15,8 +15,10 @@ from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._build import build_session, safe_id, unique_id
+from therapy_analytics.readers._fragment_reading import Names
 from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, load_metadata
+from therapy_analytics.readers._pseudonyms import pseudonymous
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
@@ -99,7 +101,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
     table = None if options.metadata is None else load_metadata(Path(options.metadata), options.keep)
     found = list(_found(dialogues, options, ()))
     taken = {one.id.casefold(): 1 for one in found if isinstance(one, Session)}
-    sessions = []
+    sessions, names = [], Names(options.pseudonyms)
     for number, one in enumerate(_all_parts(found, options), start=1):
         if isinstance(one, Session):
             sessions.append(one)
@@ -109,6 +111,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
         identity = unique_id(wanted, wanted, taken)
         session, applied = _built(one, identity, table, options)
         told.add_sessions(applied)
+        session = replace(pseudonymous(session, options.pseudonyms), id=names.shown(session.id))
         sessions.append(session)
     if account is None:
         told.refuse()

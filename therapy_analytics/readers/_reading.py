@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._account import Account
@@ -19,6 +20,7 @@ from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import LARGE, Fragment, beginning, find_fragments
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._pseudonyms import pseudonymous
 from therapy_analytics.session import Session
 from therapy_analytics.verbs import options_of
 
@@ -114,7 +116,7 @@ def read_files(
         An option had no effect on any session; this is known, and raised, after the last file.
     """
     options = options_of(ReadOptions, options)
-    names, used = Names(), account or Account(options)
+    names, used = Names(options.pseudonyms), account or Account(options)
     fragments = find_fragments(paths, options=options, leave_out=leave_out, on_table=used.saw_table)
     for _, parts in groupby(fragments, key=lambda fragment: fragment.place):
         readings = [_settled(read_fragment(fragment, options), names, options) for fragment in parts]
@@ -143,7 +145,7 @@ def _settled(reading: FragmentReading, names: Names, options: ReadOptions) -> Fr
     if reading.by_name and ids != [one.id for one in reading.sessions]:
         reading = read_fragment(reading.fragment, options, ids)
     sessions = [
-        replace(one, id=identity, notes=(*one.notes, *notes))
+        replace(one, id=names.shown(identity), notes=(*one.notes, *notes))
         for one, (identity, notes) in zip(reading.sessions, given, strict=reading.problem is None)
     ]
     return replace(reading, sessions=tuple(sessions))
@@ -161,11 +163,14 @@ class Inspection:
         The certainty of each reader that the file is its own, from 1 down; those at 0 are left out.
     encoding : str
         How the text was decoded; ``binary`` for Word, Excel and the like; empty when unreadable.
+    pseudonyms : Pseudonyms or None
+        The key whose pseudonyms are shown beside the names.
     """
 
     reading: FileReading
     certainties: tuple[tuple[str, float], ...]
     encoding: str
+    pseudonyms: Pseudonyms | None = None
 
     def lines(self, *, quotes: bool = False, turns: int = 6) -> Iterator[str]:
         """Yield what to print: the file, its reader, then each session; words only with `quotes`."""
@@ -178,6 +183,8 @@ class Inspection:
             yield f"  not read: {where}{self.reading.problem.problem}. {self.reading.problem.remedy}."
         for session in self.reading.sessions:
             yield from _session_lines(session, turns if quotes else 0)
+            if self.pseudonyms is not None:
+                yield f"    in results: {', '.join(_in_results(session, self.pseudonyms))}"
 
 
 def inspect(
@@ -207,12 +214,13 @@ def inspect(
         An option had no effect on any session; this is known, and raised, after the last file.
     """
     options = options_of(ReadOptions, options)
+    key, options = options.pseudonyms, replace(options, pseudonyms=None)  # who is who can be seen here alone
     used = account or Account(options)
     files = find_files(paths, on_table=used.saw_table)
     places = {shown(path): placed(path) for path in files}
     for reading in read_files(files, options=options, account=used):
         path = str(reading.path)
-        yield Inspection(reading, *_bids(Fragment(path, places.get(path, path)), options))
+        yield Inspection(reading, *_bids(Fragment(path, places.get(path, path)), options), key)
     if account is None:
         used.warn()
 
@@ -250,6 +258,18 @@ def _session_lines(session: Session, quoted: int) -> Iterator[str]:
         yield f"    not taken as speakers, with the number of lines: {', '.join(passed_over)}"
     yield from (f"    note: {note}" for note in session.notes)
     yield from (f"    [{turn.index}] {turn.speaker}: {turn.text}" for turn in session.turns[:quoted])
+
+
+def _in_results(session: Session, pseudonyms: Pseudonyms) -> Iterator[str]:
+    """Yield the pseudonyms of a session, each with what it stands for."""
+    yield f"session {pseudonyms.name_for('session', session.id)}"
+    shown_there = pseudonymous(session, pseudonyms)
+    for name, value in shown_there.metadata.items():
+        if value != session.metadata[name]:
+            yield f"{name} {session.metadata[name]} is {value}"
+    pairs = ((turn.speaker, other.speaker) for turn, other in zip(session.turns, shown_there.turns, strict=True))
+    yield from (f"label {label} is {other}" for label, other in dict.fromkeys(pairs) if label != other)
+    yield f"its file is {shown_there.source_file}"
 
 
 def _times(session: Session) -> str:

@@ -51,6 +51,7 @@ esposo esposa marido madre padre hijo hija hermana hermano pareja marito moglie 
 """
 _TOGETHER = frozenset({"all", "both", "everyone", "everybody", "group", "several", "multiple"})
 """Labels of several people who speak at the same time."""
+_ANYBODY = frozenset(("speaker", "spk", "voice", "channel", "track", "unnamed", "dr"))
 _RELATIVES = frozenset(_RELATIVE_WORDS.split())
 """Who comes with a client, or is the client where nobody else is: such a label names no role by itself."""
 _KNOWN: dict[str, Role] = {
@@ -152,6 +153,26 @@ def is_first_name(label: str) -> bool:
     (True, True, False)
     """
     return _NO_WORDS.sub(" ", label.lower()).split() == [_FIRST_NAME]
+
+
+def is_plain_label(label: str) -> bool:
+    """Tell a label that says what a speaker is, by words of roles, numbers or a letter, from one that can be a name.
+
+    Examples
+    --------
+    >>> [is_plain_label(one) for one in ("Therapist 2", "P01", "SPEAKER_00", "A", "Client's mother")]
+    [True, True, True, True, True]
+    >>> [is_plain_label(one) for one in ("Anna", "Therapist (Dr. Lee)", "A.B.", "Pat")]
+    [False, False, False, False]
+    """
+    words = re.findall(r"[^\W\d_]+", label.casefold())
+    initials = len(words) > 1 and all(len(word) == 1 for word in words)
+    known = (word in _KNOWN or word in _RELATIVES or word in _TOGETHER or word in _ANYBODY for word in words)
+    return (
+        not initials
+        and not is_first_name(label)
+        and all(len(word) == 1 or one for word, one in zip(words, known, strict=True))
+    )
 
 
 def names_speaker(name: str, labels: Iterable[str]) -> bool:

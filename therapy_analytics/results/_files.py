@@ -13,9 +13,11 @@ from pathlib import Path
 import pandas as pd
 
 from therapy_analytics.cells import csv_of_frame
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.private import fresh, write
 from therapy_analytics.readers._account import Remark
+from therapy_analytics.readers._pseudonyms import shown_file
 from therapy_analytics.tables import DIGITS
 
 PART = ".part"
@@ -65,16 +67,27 @@ def write_text(text: str, path: Path) -> None:
 
 NOT_READ, NOT_MEASURED, CHECK = "not read", "not measured", "check"
 """Kinds of problems: a file that could not be read, a session that could not be measured, something that looks odd."""
+_ON_SCREEN = ("what it is can name people, and is shown on the screen alone", "tanalyze inspect shows it again")
 
 
 def problems_table(
     unread: Sequence[UnreadableFileError],
     unmeasured: Sequence[UnreadableFileError] = (),
     remarks: Sequence[Remark] = (),
+    *,
+    pseudonyms: Pseudonyms | None = None,
 ) -> pd.DataFrame:
-    """Return ``problems.csv``: a row for each file not read, session not measured, and remark."""
+    """Return ``problems.csv``: a row for each file not read, session not measured, and remark.
+
+    With pseudonyms it names no file, and quotes no sentence on what is in files, which may name people.
+    """
     kinds = ((NOT_READ, unread), (NOT_MEASURED, unmeasured), (CHECK, remarks))
     rows = [(one.path, one.line, one.problem, one.remedy, kind) for kind, found in kinds for one in found]
+    if pseudonyms is not None:
+        rows = [
+            (shown_file(path, pseudonyms), line, *((problem, remedy) if kind == NOT_MEASURED else _ON_SCREEN), kind)
+            for path, line, problem, remedy, kind in rows
+        ]
     frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right", "kind"])
     return frame.astype({"line": "Int64"})
 

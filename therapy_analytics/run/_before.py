@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from therapy_analytics.core.pseudonyms import Pseudonyms, is_pseudonym
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.outputs import OUT, seen_from
 from therapy_analytics.readers._addresses import is_address, placed, version
@@ -30,7 +31,9 @@ _PARTS_OF_RECIPE = {
 _CHOICE = "Name another folder with --out, or give --replace (in Python: replace=True) to have those results replaced"
 
 
-def refuse_other_transcripts(folder: Folder, files: Sequence[InputFile], *, replace: bool) -> Iterator[str]:
+def refuse_other_transcripts(
+    folder: Folder, files: Sequence[InputFile], pseudonyms: Pseudonyms | None, *, replace: bool
+) -> Iterator[str]:
     """Yield sentences on the transcripts of the earlier run, if this run may go on in the folder.
 
     Parameters
@@ -39,6 +42,8 @@ def refuse_other_transcripts(folder: Folder, files: Sequence[InputFile], *, repl
         The folder of results, in which nothing was touched so far.
     files : sequence of InputFile
         The transcripts of this run, at least one of which was read.
+    pseudonyms : Pseudonyms or None
+        The key of this run: the earlier run may have recorded its transcripts by pseudonyms.
     replace : bool
         Whether results of other transcripts may be replaced.
 
@@ -51,7 +56,7 @@ def refuse_other_transcripts(folder: Folder, files: Sequence[InputFile], *, repl
     if not n:
         return
     held = f"{counted(n, 'session')}, {folder.when}"
-    change = _change(folder, files)
+    change = _change(folder, files, pseudonyms)
     if why := change.why_other:
         if not replace:
             problem = f"{folder.path} holds the results of other transcripts ({held}): {why}"
@@ -143,13 +148,16 @@ class _Transcript(NamedTuple):
     sha256: str
 
 
-def _change(folder: Folder, files: Sequence[InputFile]) -> _Change:
+def _change(folder: Folder, files: Sequence[InputFile], pseudonyms: Pseudonyms | None) -> _Change:
     try:
         before = [_recorded(one, folder.path) for one in folder.before["inputs"] if one["sessions"]]
     except (LookupError, TypeError, AttributeError):
         return _Change()
-    now = [_Transcript(one.file, seen_from(one.place, folder.path), one.sha256) for one in files if one.sessions]
-    unread = {seen_from(one.place, folder.path) for one in files if not one.sessions}
+    places_of = {one.place: seen_from(one.place, folder.path) for one in files}
+    if pseudonyms is not None and any(is_pseudonym(one.place) for one in before):
+        places_of = {place: pseudonyms.name_for("place", seen) for place, seen in places_of.items()}
+    now = [_Transcript(one.file, places_of[one.place], one.sha256) for one in files if one.sessions]
+    unread = {places_of[one.place] for one in files if not one.sessions}
     contents, places = {one.sha256 for one in now}, {one.place for one in now}
     change = _Change(n_before=len(before))
     for one in before:
@@ -174,7 +182,9 @@ def _recorded(record: Mapping[str, Any], out: Path) -> _Transcript:
 
 
 def _is_there(place: str, out: Path) -> bool:
-    """Return whether a file is still where it was; an address that does not answer counts as if it were there."""
+    """Return whether a file is still where it was; one that cannot be looked for counts as if it were there."""
+    if is_pseudonym(place):
+        return True
     try:
         return bool(version(place if is_address(place) else str(Path(os.path.realpath(out)) / place)))
     except UnreadableFileError:

@@ -44,7 +44,8 @@ def finish(
     unread = [file.problem for file in found.files if file.problem is not None]
     problems = (*unread, *done.problems)
     remarks = tuple(found.account.remarks())
-    results.write_csv(results.problems_table(unread, done.problems, remarks), folder.path / "problems.csv")
+    table = results.problems_table(unread, done.problems, remarks, pseudonyms=found.pseudonyms)
+    results.write_csv(table, folder.path / "problems.csv")
     totals = _totals(work, done)
     tagger = tagger_recipe(work.settings.tagger, totals.counted)
     about = {**recipe, "inputs": found.records(folder.path), "tagger": tagger}

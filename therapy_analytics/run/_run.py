@@ -123,7 +123,9 @@ def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing
     """Begin to write: from here on, results of the earlier run are replaced."""
     if not found.n_sessions:
         raise _nothing(found)
-    for sentence in refuse_other_transcripts(folder, found.files, replace=replace):
+    for sentence in found.names_in_results():
+        writing.on_names(sentence)
+    for sentence in refuse_other_transcripts(folder, found.files, found.pseudonyms, replace=replace):
         writing.on_before(sentence)
     for sentence in differences(folder, asked, writing):
         writing.on_before(sentence)

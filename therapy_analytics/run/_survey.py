@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics import tables
+from therapy_analytics.core.personal import looks_named, looks_personal
+from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.donors import Candidate, DonorChoice, candidate
 from therapy_analytics.outputs import seen_from
@@ -21,6 +23,8 @@ from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import Fragment
 from therapy_analytics.readers._limits import too_long
+from therapy_analytics.readers._pseudonyms import kind_of, shown_file
+from therapy_analytics.readers._roles import is_plain_label
 from therapy_analytics.run._batches import ChunkSessions, Donor, FileChunk, NamedSession
 from therapy_analytics.run._executor import Executor, Lost
 
@@ -47,6 +51,8 @@ class SeenSession:
         The session as a candidate for a donor of surrogate pairs.
     about, gold : tuple of str
         Its columns of ``sessions.csv`` that are no measures; columns of ``turns.csv`` with codes that people gave.
+    personal : tuple of (str, str)
+        What looks like a name, an address or a number of a person: what it is a value of, and the value.
     """
 
     wanted: str
@@ -56,6 +62,7 @@ class SeenSession:
     candidate: Candidate | None
     about: tuple[str, ...]
     gold: tuple[str, ...]
+    personal: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +99,13 @@ class InputFile:
     n_turns: int = 0
     problem: UnreadableFileError | None = None
 
-    def record(self, out: Path) -> dict[str, Any]:
+    def record(self, out: Path, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
         """Return its entry in the ``run.json`` of a folder of results."""
         place = seen_from(self.place, out)
+        place = pseudonyms.name_for("place", place) if pseudonyms else place
         return {
-            "file": self.file, "place": place, "sha256": self.sha256, "reader": self.reader, "sessions": self.sessions
+            "file": shown_file(self.file, pseudonyms), "place": place, "sha256": self.sha256, "reader": self.reader,
+            "sessions": self.sessions,
         }  # fmt: skip
 
     def add(self, seen: SeenChunk) -> None:
@@ -124,6 +133,10 @@ class Survey:
         The columns of all sessions, as in `SeenSession`, in order of appearance.
     account : Account
         What options and tables about sessions did, and which roles were guessed.
+    pseudonyms : Pseudonyms or None
+        The key, if there is one.
+    personal : dict
+        By what they are values of, values that look like names, addresses and numbers of people.
     """
 
     files: list[InputFile] = field(default_factory=list)
@@ -133,8 +146,13 @@ class Survey:
     about: dict[str, None] = field(default_factory=dict)
     gold: dict[str, None] = field(default_factory=dict)
     account: Account = field(default_factory=lambda: Account(ReadOptions()))
-    _names: Names = field(default_factory=Names)
+    pseudonyms: Pseudonyms | None = None
+    personal: dict[str, set[str]] = field(default_factory=dict)
+    _names: Names = field(init=False)
     _choice: DonorChoice[tuple[FileChunk, int]] = field(default_factory=DonorChoice)
+
+    def __post_init__(self) -> None:
+        self._names = Names(self.pseudonyms)
 
     def add(self, seen: SeenChunk, options: ReadOptions) -> None:
         """Add what was seen of a file chunk."""
@@ -144,6 +162,7 @@ class Survey:
         if seen.reading.by_name and ids != tuple(one.wanted for one in seen.sessions):
             seen, by_name = _look(fragment, options, ids), True  # by these ids, a table may hold other facts about them
         chunk = FileChunk(fragment, ids if by_name else None)
+        named = [replace(one, id=self._names.shown(one.id)) for one in named]
         self.account.add(seen.reading)
         if fragment.part == 0:
             self.files.append(InputFile(fragment.path, fragment.place))
@@ -173,6 +192,8 @@ class Survey:
         self.n_turns += one.n_turns
         self.about |= dict.fromkeys(one.about)
         self.gold |= dict.fromkeys(one.gold)
+        for what, value in one.personal:
+            self.personal.setdefault(what, set()).add(value)
         if one.candidate is not None:
             self._choice.offer(one.candidate, (chunk, at))
 
@@ -182,7 +203,17 @@ class Survey:
 
     def records(self, out: Path) -> list[dict[str, Any]]:
         """Return the entries of all files in the ``run.json`` of a folder of results."""
-        return [file.record(out) for file in self.files]
+        return [file.record(out, self.pseudonyms) for file in self.files]
+
+    def names_in_results(self) -> Iterator[str]:
+        """Yield a sentence on names of people that the results will hold, if there seem to be any."""
+        found = [f"{what} ({len(values)})" for what, values in self.personal.items()]
+        if found:
+            listed = " and ".join([*([", ".join(found[:-1])] if found[:-1] else []), found[-1]])
+            yield (
+                f"The results will hold names: values of {listed} look like full names, e-mail addresses or numbers "
+                f"of records. {OPTION} KEYFILE puts others in their place, the same in every run."
+            )
 
 
 def survey(
@@ -213,7 +244,7 @@ def survey(
     BadOptionError
         An option had no effect on any session.
     """
-    found = Survey(account=account)
+    found = Survey(account=account, pseudonyms=options.pseudonyms)
     function = functools.partial(_look_at, options=options)
     for group, outcome in executor.in_order(function, _groups(fragments), divide=_divided):
         for seen in _lost(group, outcome) if isinstance(outcome, Lost) else outcome:
@@ -257,10 +288,20 @@ def _look_at(group: Sequence[Fragment], *, options: ReadOptions) -> tuple[SeenCh
 
 def _look(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None = None) -> SeenChunk:
     reading = read_fragment(fragment, options, ids)
-    return SeenChunk(replace(reading, sessions=()), tuple(map(_seen, reading.sessions)))
+    seen = tuple(_seen(one, look_for_names=options.pseudonyms is None) for one in reading.sessions)
+    return SeenChunk(replace(reading, sessions=()), seen)
 
 
-def _seen(session: Session) -> SeenSession:
+def _personal(session: Session) -> tuple[tuple[str, str], ...]:
+    """Return what looks like a name, an address or a number of a person."""
+    people = [(name, value) for name, value in session.metadata.items() if kind_of(name)]
+    labels = dict.fromkeys(turn.speaker for turn in session.turns if not is_plain_label(turn.speaker))
+    people += [("the speaker labels", label) for label in labels]
+    found = [one for one in people if looks_personal(one[1])]
+    return (*found, *([("the session ids", session.id)] if looks_named(session.id) else []))
+
+
+def _seen(session: Session, *, look_for_names: bool) -> SeenSession:
     gold = dict.fromkeys(f"{tables.GOLD}{name}" for turn in session.turns for name, code in turn.gold.items() if code)
     return SeenSession(
         wanted=session.id,
@@ -270,4 +311,5 @@ def _seen(session: Session) -> SeenSession:
         candidate=candidate(session),
         about=tuple(tables.about(session)),
         gold=tuple(gold),
+        personal=_personal(session) if look_for_names else (),
     )

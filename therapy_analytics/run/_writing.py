@@ -63,6 +63,8 @@ class Writing:
         Called with the number of sessions that were just written, or that an earlier run had finished.
     on_problem : callable
         Called with the error of each session that could not be measured.
+    on_names : callable
+        Called, before anything is written, with a sentence on names of people that the results will hold.
     on_before : callable
         Called with sentences on how this run differs from the earlier run into the same folder.
     """
@@ -80,6 +82,7 @@ class Writing:
     on_total: Callable[[int], None] = _ignore
     on_sessions: Callable[[int], None] = _ignore
     on_problem: Callable[[UnreadableFileError], None] = _ignore
+    on_names: Callable[[str], None] = _ignore
     on_before: Callable[[str], None] = _ignore
 
     @property

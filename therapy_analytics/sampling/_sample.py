@@ -21,6 +21,7 @@ from therapy_analytics.compare._groups import ALL, Grouped, grouped, with_all
 from therapy_analytics.compare._phrases import listed, spaced, unit_name
 from therapy_analytics.compare._ppi import FEWEST_CLUSTERS
 from therapy_analytics.compare._results import Results, read_results
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.readers._notes import counted
@@ -68,6 +69,8 @@ class SampleOptions:
     about : tuple of str
         Columns of ``sessions.csv`` that coders are told of each session, such as what the client wants to change. They
         must not give away the groups.
+    pseudonyms : Pseudonyms or None
+        The key that the results were made with, to find their sessions in the transcripts.
     """
 
     codes: tuple[str, ...] = ("mi",)
@@ -77,6 +80,7 @@ class SampleOptions:
     seed: int = 0
     transcripts: Path | str | None = None
     about: tuple[str, ...] = ()
+    pseudonyms: Pseudonyms | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -154,7 +158,7 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     plan = design(weights_in_rates(turns), uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64)), options.turns)
     rng = np.random.default_rng(options.seed)
     chosen = drawn(turns, plan.inclusion, rng)
-    spoken = _spoken(_words_of(machine, options.transcripts), turns.iloc[chosen], _told(read, data, options.about), rng)
+    spoken = _spoken(_words_of(machine, options), turns.iloc[chosen], _told(read, data, options.about), rng)
     expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
     recipe = Path(results) / "run.json"
     books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
@@ -169,7 +173,7 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
         design=about,
         words=_in_words(turns, chosen, expected, data),
         spoken=spoken,
-        sources=sources_of(results, options.transcripts),
+        sources=sources_of(results, options.transcripts if options.pseudonyms is None else None),
     )
 
 
@@ -209,10 +213,10 @@ def _rows(turns: pd.DataFrame, plan: CodingDesign, chosen: Ints, sessions: pd.Da
     return found.join(about, on="session_id").reset_index(drop=True)
 
 
-def _words_of(machine: Machine, transcripts: Path | str | None) -> pd.DataFrame:
+def _words_of(machine: Machine, options: SampleOptions) -> pd.DataFrame:
     """Return the turns of the results with their words."""
-    if transcripts is not None:
-        return with_words(machine, transcripts).turns
+    if options.transcripts is not None:
+        return with_words(machine, options.transcripts, options.pseudonyms).turns
     if "text" not in machine.turns:
         problem = "it is needed, because the results hold no words of the transcripts"
         raise BadOptionError("--transcripts", problem, "Name the transcripts that the results were made from")

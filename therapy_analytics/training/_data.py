@@ -26,6 +26,7 @@ from therapy_analytics.agreement._labels import LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, codebook_named
 from therapy_analytics.clusters import Floats, Ints
+from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import Batch, annotate
 from therapy_analytics.language.lexicons import Matcher
@@ -116,8 +117,13 @@ class Material:
         return self.labels[known, at], self.groups[known]
 
 
-def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], options: TrainOptions) -> Material:
-    """Match codes to the turns of sessions.
+def material_of(
+    codes: Path | str | pd.DataFrame,
+    sessions: Sequence[Session],
+    options: TrainOptions,
+    pseudonyms: Pseudonyms | None = None,
+) -> Material:
+    """Match codes to the turns of sessions, which may have been read with a key of pseudonyms.
 
     Raises
     ------
@@ -134,7 +140,7 @@ def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], o
     rows, wanted, book = _translated(rows, options.codebook)
     wanted = _chosen(wanted, options.only)
     machine = Machine(_turns(sessions, wanted), tuple(code.column for code in wanted), {})
-    gold = read_gold(machine, rows, GoldOptions(book=book, blank=options.blank))
+    gold = read_gold(machine, rows, GoldOptions(book=book, blank=options.blank, pseudonyms=pseudonyms))
     shares = gold.values.pivot_table(index="place", columns="code", values="value", aggfunc="mean")
     found = tuple(code for code in wanted if code.column in shares.columns)
     labels = np.full((len(machine.turns), len(found)), np.nan)

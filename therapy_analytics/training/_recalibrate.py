@@ -134,7 +134,8 @@ def recalibrate(
         refuse_others(Path(out), made)
     account = Account(reading or ReadOptions())
     table = codes if isinstance(codes, pd.DataFrame) else read_table(codes)
-    material = material_of(table, read_sessions(transcripts, reading, account), options)
+    pseudonyms = None if reading is None else reading.pseudonyms
+    material = material_of(table, read_sessions(transcripts, reading, account), options, pseudonyms)
     base = (load_accurate if options.beside == "accurate" else load_tagger)(all_codes=True)
     found = _recalibrated(material, base, options)
     lines = {row["code"]: (row["level"], row["slope"]) for row in found.scores.to_dict("records") if row["pays"]}

@@ -145,7 +145,8 @@ def train(
     if out is not None:
         refuse_others(Path(out), made)  # before the hours that it may take
     account = Account(options_of(ReadOptions, read_options, "read_options"))
-    material = material_of(codes, read_sessions(transcripts, read_options, account), options)
+    pseudonyms = None if read_options is None else read_options.pseudonyms
+    material = material_of(codes, read_sessions(transcripts, read_options, account), options, pseudonyms)
     if material.n_groups < FEWEST_GROUPS:
         option, what = "codes", material.together
         few = f"only {material.n_groups} with codes by {what.name}: nothing is left to try the model on"
