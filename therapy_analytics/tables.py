@@ -60,11 +60,9 @@ TURN_COLUMNS = (
     ),
     fixed_column("start_s", "When the turn begins", "seconds", 0),
     fixed_column("end_s", "When the turn ends", "seconds", 0),
-    fixed_column(
-        "n_words",
-        "Words of the turn; a contraction is one word; empty in scripts without spaces between words",
-        "words",
-        0,
+    replace(
+        fixed_column("n_words", "Words of the turn; a contraction is one word", "words", 0),
+        misleads="Empty in scripts without spaces between words",
     ),
 )
 TURN_KEYS = TURN_COLUMNS[:2]

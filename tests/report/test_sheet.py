@@ -247,7 +247,7 @@ def test_a_counselor_has_means_turns_and_the_surest_change_of_any_client() -> No
     (kim,) = sheet["counselors"]
     assert [one.name for one in strip_of(shown)] == list(RATES)
     # Ann's sessions count as one: (.5 + .3) / 2.
-    assert (kim["name"], kim["n_sessions"], kim["values"][0][0]) == ("Kim", 3, 0.4)
+    assert (kim["name"], kim["n_sessions"], kim["unit"], kim["values"][0][0]) == ("Kim", 3, "client", 0.4)
     assert [one["session"] for one in kim["moments"]] == [0, 1]
     assert kim["changed"].startswith("With Ann: Asks: 80% (63 to 90%) in s1, after 20% (10 to 37%) in s0.")
 
@@ -257,5 +257,6 @@ def test_a_counselor_of_clients_seen_once_has_nothing_to_compare() -> None:
     shown = chosen(read)
     sheet = sheet_json(read, shown, [{"moments": []}], changes(read, shown)[0])
     assert sheet["counselors"][0]["changed"] == NO_SECOND
+    assert sheet["counselors"][0]["unit"] == "session"  # of one client alone, each session counts
     nobody = results([(6, 10, 10)], counselor=[""])
     assert sheet_json(nobody, shown, [{"moments": []}], changes(nobody, shown)[0])["counselors"] == []

@@ -18,7 +18,7 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.report._codebook import Shown, strip_of
 from therapy_analytics.report._look_first import LOOKS
 from therapy_analytics.report._moments import MOST, RULES, chosen_moments, moment_from, rules_json
-from therapy_analytics.report._overview import groups_json
+from therapy_analytics.report._overview import groups_json, units_json
 from therapy_analytics.report._words import interval, p_words, per_cent, plural
 
 Json = dict[str, Any]
@@ -191,6 +191,7 @@ def _counselors(
     names = results.sessions["counselor"]
     if not (names != "").any():
         return
+    unit = units_json(results, ["counselor"])["counselor"]
     for group in groups_json(strip, results, ["counselor"])["counselor"]:
         rows = np.flatnonzero(names == group["name"]).tolist()
         own = [(i, moment_from(one)) for i in rows if i < len(sessions) for one in sessions[i]["moments"]]
@@ -198,6 +199,7 @@ def _counselors(
         told = _told(found, list(last.values()), results.sessions, named=True)
         yield {
             **group,
+            "unit": unit,
             "sessions": rows,
             "moments": [{**one.json(), "session": i} for i, one in chosen_moments(own, MOST)],
             "changed": told or _nothing_of(found, list(last.values())),

@@ -57,7 +57,7 @@ function sheetOfPerson(overview, index) {
   for (const session of blocks.keys()) blocks.set(session, readData(`session-${session}`));
   return {
     title: one.name, facts: [counted(one.n_sessions, "session")], several: true, changed: one.changed, moments: one.moments, blocks,
-    numbers: `${counted(one.n_sessions, "session")} in numbers: means, each ${overview.units.counselor} counting once, with their 95% intervals`,
+    numbers: `${counted(one.n_sessions, "session")} in numbers: means, each ${one.unit} counting once, with their 95% intervals`,
     values: one.values.map(([mean, lo, hi]) => [mean, lo, hi, null, null]),
   };
 }
