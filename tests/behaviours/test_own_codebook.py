@@ -392,7 +392,7 @@ def test_the_command(book: Path, options: TaggerOptions, samples: Path, tmp_path
     assert done.status == 0, done.err
     assert "Coded by small by the codes of our_clinic, mi:" in done.out
     assert "Joining [in]" in done.out
-    assert "13 codes more in sessions.csv." in " ".join(done.out.split())
+    assert "13 codes more in the table of sessions." in " ".join(done.out.split())
     assert "reflects" not in done.out
     broken = changed(tmp_path / "broken.toml", ("role =", "rule ="))
     known = ", ".join(book.id for book in builtin_codebooks())

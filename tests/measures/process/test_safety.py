@@ -50,7 +50,7 @@ def test_what_is_worsened_outweighs_what_is_answered_and_nothing_may_be_found(ma
     assert (values["danger_worsened_rate"], values["danger_help_rate"], values["danger_asked_rate"]) == (0.5, 0.5, 0)
     assert np.flatnonzero(values["danger_missed_turn"] == 1).tolist() == [3]
     assert np.flatnonzero(values["stigma_turn"] == 1).tolist() == [13]
-    assert values["n_turns_to_review"] == 4
+    assert values["n_turns_to_review"] == 3  # turns 0, 3 and 8
 
 
 def test_past_others_and_denied_danger_are_counted_apart_and_open_no_window(make) -> None:  # type: ignore[no-untyped-def]

@@ -19,8 +19,9 @@ NOTHING, PASSED_OVER, ANSWERED, WORSENED = 0.0, 1.0, 2.0, 3.0
 MOST_LOOKED_AT = 3
 """The most turns of a session to look at besides those that are marked."""
 _WARNING = (
-    "A list of turns to review, no assessment of risk: codes are predictions, and some danger is missed. None found "
-    f"never means that there is none; {NOT_GIVEN}. "
+    "A list of turns to review, no assessment of risk: codes are predictions, and most danger is missed. None found "
+    "never means that there is none. Where the run's coder does not give the codes, phrases alone mark turns, and what "
+    "the therapist did is undefined. "
 )
 _DANGER = Column(
     name="n_danger_turns",
@@ -71,8 +72,7 @@ _REVIEW = replace(
     _DANGER,
     name="n_turns_to_review",
     meaning="Turns that somebody should read for danger or its handling; 0 means none found, never that there is none",
-    formula="client turns of danger (n_danger_turns), therapist turns that pass danger over or make it worse, and "
-    "therapist turns with process_stigma",
+    formula="client turns of danger (n_danger_turns), and therapist turns that pass danger over or make it worse",
     core=True,
 )
 
@@ -151,7 +151,7 @@ _PAGE: dict[str, Shown] = {
     "danger_turn": Mark("Danger: review", danger="n_danger_turns"),
     "also_look_turn": Mark("It may speak of danger", also=True),
     "danger_missed_turn": Mark("Danger passed over or made worse"),
-    "stigma_turn": Mark("Stigmatising words"),
+    "stigma_turn": Mark("Stigmatising words", also=True),
 }
 
 
@@ -201,7 +201,7 @@ def safety(session: AnnotatedSession) -> dict[str, Value]:
     missed = _missed(windows, passed, found) | (worse & therapist)
     aside = {code: _has(session, code) & client for code in _ASIDE}
     stigma = _has(session, "process_stigma") & therapist
-    review = (own & looked) | missed | stigma
+    review = (own & looked) | missed
     values: dict[str, Value] = {
         _DANGER.name: float(len(danger)) if looked.any() else nan,
         _REVIEW.name: float(np.count_nonzero(review)) if looked.any() else nan,
