@@ -1,0 +1,89 @@
+"""How much of a session is among the turns that the tagger learnt from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, isnan, nan
+
+import pandas as pd
+
+from therapy_analytics.behaviours.learnt import n_among, reference_turns, turn_hashes
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, measure
+
+FEWEST_TURNS = 3
+"""Turns of eight words or more from which on it is said."""
+HALF = 0.5
+"""From this share on a session counts as one that the tagger learnt from."""
+
+
+def _columns(name: str, what: str, *, core: bool) -> list[Column]:
+    """Return the share with its two counts."""
+    share = Column(
+        name=name,
+        meaning=f"Share of the session's turns of eight words or more that are, word for word, among {what}",
+        unit="proportion",
+        low=0,
+        high=1,
+        high_means="from .5 on, the session counts as one of these sessions",
+        formula="turns whose words have the same 64-bit hash as one of those / turns of eight words or more",
+        misleads="Undefined with fewer than three such turns, and where it is not known what the coder learnt from; a "
+        "session in other words or a translation is not found",
+        source="This package's own",
+        evidence="",
+        core=core,
+        compare="no",
+    )
+    count = replace(
+        share,
+        name=f"n_{name}",
+        meaning=f"Such turns among {what}",
+        unit="count",
+        high=inf,
+        high_means="more such turns",
+        core=False,
+        measure=name,
+        statistic="n",
+    )
+    total = replace(count, name=f"out_of_{name}", meaning="Turns of eight words or more", statistic="out_of")
+    return [share, count, total]
+
+
+@measure(
+    columns=[
+        *_columns("learnt_turns", "those that the tagger learnt from", core=True),
+        *_columns("reference_turns", "those of the people's sessions behind the reference profiles", core=False),
+    ],
+    core=22,
+)
+def learnt_turns(session: AnnotatedSession) -> dict[str, float]:
+    """Count the turns of eight words or more whose words are, by their hash, among those that the tagger learnt from.
+
+    High means that the tagger was trained on this session: its codes there agree better with people's than on others.
+
+    Notes
+    -----
+    Hashes are of words without case, punctuation and apostrophes.
+
+    References
+    ----------
+    This package's own.
+    """
+    found = turn_hashes(turn.text for turn in session.session.turns)
+    values: dict[str, float] = {}
+    for name, known in (("learnt_turns", session.learnt), ("reference_turns", reference_turns())):
+        out_of = float(len(found)) if known is not None and len(found) >= FEWEST_TURNS else nan
+        n = nan if known is None or isnan(out_of) else float(n_among(found, known))
+        values |= {name: n / out_of, f"n_{name}": n, f"out_of_{name}": out_of}
+    return values
+
+
+def were_learnt_from(sessions: pd.DataFrame, column: str = "learnt_turns") -> pd.Series | None:
+    """Return which sessions (n,) of a table with this measure the tagger learnt from; None where that is not known.
+
+    It is not known of results of earlier versions, which lack the measure, and of an outside coder's.
+    """
+    if column not in sessions:
+        return None
+    share = pd.to_numeric(sessions[column], errors="coerce")
+    return None if share.isna().all() else share >= HALF
