@@ -21,8 +21,7 @@ from process_corpus import SESSIONS, name_of
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours._weights import WEIGHTS
-from therapy_analytics.behaviours.learnt import FILE, Hashes, as_npz, learnt_turns, n_among, turn_hashes
-from therapy_analytics.measures.process.learnt_turns import FEWEST_TURNS, HALF
+from therapy_analytics.behaviours.learnt import FILE, HALF, Hashes, as_npz, learnt_turns, n_among, turn_hashes
 from therapy_analytics.session import Session
 
 OWN = ("excerpts", "invented", "seed")
@@ -40,9 +39,11 @@ def main() -> None:
     table = tagger_turns.turns(options.data).table
     table = table[~table["corpus"].isin(OWN)]
     learnt = turn_hashes([*table["text"], *_read_whole(corpora, set(table["session"]))])
-    people = [one for _, one, group in build_reference.groups(corpora) if group.startswith("human_")]
-    reference = turn_hashes(turn.text for session in people for turn in session.turns)
-    options.out.write_bytes(as_npz(learnt=learnt, reference=reference))
+    of_reference: dict[str, list[str]] = {"people": [], "model": []}
+    for _, session, group in build_reference.groups(corpora):
+        of_reference["people" if group.startswith("human_") else "model"] += [turn.text for turn in session.turns]
+    hashes = {kind: turn_hashes(texts) for kind, texts in of_reference.items()}
+    options.out.write_bytes(as_npz(learnt=learnt, **hashes))
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
     known = learnt_turns(options.out.parent)
     for name, sessions in (corpora | {"kokoro": ta.read(options.data / "kokoro" / "transcripts.csv")}).items():
@@ -60,8 +61,8 @@ def _read_whole(corpora: dict[str, Sequence[Session]], learnt: set[str]) -> Iter
 
 
 def _counts(session: Session, known: Hashes) -> bool:
-    found = turn_hashes(turn.text for turn in session.turns)
-    return len(found) >= FEWEST_TURNS and n_among(found, known) >= HALF * len(found)
+    n, out_of = n_among(turn_hashes(turn.text for turn in session.turns), known)
+    return n >= HALF * out_of
 
 
 if __name__ == "__main__":

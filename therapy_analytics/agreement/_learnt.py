@@ -12,14 +12,10 @@ import pandas as pd
 from therapy_analytics.agreement._gold import Gold
 from therapy_analytics.agreement._labels import SETS
 from therapy_analytics.agreement._machine import Machine
-from therapy_analytics.readers._notes import counted as number_of
+from therapy_analytics.measures.process.learnt_turns import UNKNOWN, among
 from therapy_analytics.references import cross_validated
 
 ALL_LEFT_OUT = "all coded sessions were learnt from"
-UNKNOWN = (
-    "It is not known which of these sessions the tagger learnt from (results of an earlier version, or a table in "
-    "memory): agreement on such sessions is not evidence."
-)
 CROSS_VALIDATED = (
     "Cross-validated kappas are of the same tagger, on recordings of AnnoMI and HLQC that it had not seen (five folds)."
 )
@@ -57,8 +53,7 @@ def set_apart(machine: Machine, people: Gold, *, counted: bool) -> SetApart:
     if machine.learnt is None:
         told = () if machine.recipe.get("tagger", {}).get("kind") == "llm" else (UNKNOWN,)
         return SetApart(people=people, how="unknown", words=told)
-    of = f"{len(own) or 'None'} of {number_of(len(every), 'coded session')}"
-    head = f"{of} {'is' if len(own) < 2 else 'are'} among those that the tagger learnt from"
+    head = among(pd.Series([one in own for one in every], dtype=bool), one="coded session")
     if not own:
         return SetApart(people=people, how="none", words=(f"{head}.",))
     if counted:

@@ -14,7 +14,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from hashlib import sha256
+from math import nan
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,10 @@ FILE = "learnt_turns.npz"
 """The file of hashes beside the weights of a model."""
 FEWEST_WORDS = 8
 """Shorter turns are said by many people, and tell nothing."""
+FEWEST_TURNS = 3
+"""Turns of so many words that it takes to know a session again."""
+HALF = 0.5
+"""The share of such turns from which on a session is known."""
 _APOSTROPHES = re.compile("['\u2018\u2019\u02bc]")
 _WORDS = re.compile(r"[^\W_]+")
 _WHAT = "an archive of hashes"
@@ -50,12 +56,15 @@ def turn_hashes(texts: Iterable[str]) -> Hashes:
     return np.array([int.from_bytes(sha256(" ".join(one).encode()).digest()[:8], "little") for one in long], np.uint64)
 
 
-def n_among(found: Hashes, known: Hashes) -> int:
-    """Return how many of some hashes (n,) are among known ones, which are sorted."""
-    if not len(known):
-        return 0
-    at = np.searchsorted(known, found)
-    return int(np.count_nonzero(known[np.minimum(at, len(known) - 1)] == found))
+def n_among(found: Hashes, known: Hashes) -> tuple[float, float]:
+    """Return how many of a session's hashes are among known ones, which are sorted, and of how many.
+
+    Both are nan where these are fewer than `FEWEST_TURNS`.
+    """
+    if len(found) < FEWEST_TURNS or not len(known):
+        return nan, nan
+    at = np.minimum(np.searchsorted(known, found), len(known) - 1)
+    return float(np.count_nonzero(known[at] == found)), float(len(found))
 
 
 def as_npz(**arrays: Hashes) -> bytes:
@@ -73,15 +82,16 @@ def learnt_turns(folder: Path = WEIGHTS) -> Hashes:
     BadDataFileError
         There is no such file, or it is broken.
     """
-    return _read(folder / FILE, (folder / FILE).stat().st_mtime_ns, "learnt")
+    path = folder / FILE
+    return _read(path, path.stat().st_mtime_ns if path.exists() else 0, "learnt")
 
 
-def reference_turns() -> Hashes:
-    """Return the hashes of the turns of the people's sessions behind the reference profiles, sorted."""
-    return _read(WEIGHTS / FILE, 0, "reference")
+def reference_turns(who: Literal["people", "model"]) -> Hashes:
+    """Return the hashes of the turns behind the reference profiles of people, or of language models, sorted."""
+    return _read(WEIGHTS / FILE, 0, who)
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=8)
 def _read(path: Path, _: int, name: str) -> Hashes:
     data = read_bytes(path, LARGEST_TEXT, what=_WHAT, remedy=REMEDY)
     with parsing(path, _WHAT, REMEDY), np.load(io.BytesIO(data), allow_pickle=False) as archive:

@@ -46,6 +46,14 @@ def compare(
         ),
     ] = None,
     allow_mixed: AllowMixed = False,
+    include_learnt: Annotated[
+        bool,
+        typer.Option(
+            "--include-learnt",
+            help="With --gold, also count sessions that the tagger learnt from; beside a reference, those in it.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False,
     by: Annotated[
         str,
         typer.Option(
@@ -107,6 +115,7 @@ def compare(
         seed=seed,
         allow_mixed=allow_mixed,
         gold=gold,
+        learnt=include_learnt,
     )
     with sentences():
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)

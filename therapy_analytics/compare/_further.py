@@ -19,11 +19,13 @@ from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
 from therapy_analytics.compare._groups import ALL, TOGETHER, Grouped
 from therapy_analytics.compare._phrases import p_phrase
 from therapy_analytics.compare._ppi import ASSUMPTION, DRAWN, powered_differences, powered_rates
+from therapy_analytics.compare._ppi import COLUMNS as POWERED
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._session_rates import session_rates
 from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
 
+_BY_HAND = "With the turns that people coded"
 _MOST_LISTED, _FEW_GROUPS = 20, 3
 """Further rates, or groups, stand in the table alone."""
 
@@ -39,13 +41,19 @@ class FurtherTable:
 
 
 def further_tables(
-    data: Grouped, read: Results, sources: tuple[Path | Analysis, ...], gold: Path | None, asked: str | None
+    data: Grouped,
+    read: Results,
+    sources: tuple[Path | Analysis, ...],
+    gold: Path | None,
+    asked: str | None,
+    left_out: frozenset[str] = frozenset(),
 ) -> Iterator[FurtherTable]:
     """Yield the tables of rates and counts, if there are codes; with `gold`, the rates that rest on people's codes.
 
     `read` says who coded the sessions, and `sources` where their turns are; none if a table of sessions was given.
     `asked` is the column of clusters that the user named; without it, that of all sessions together is chosen anew,
     because counselors who are compared with each other are not clusters, and of all sessions together they are.
+    `left_out` are sessions without part in the rates that rest on people's codes.
     """
     if gold is not None and len(sources) != 1:
         problem = "can be used with one folder of results or one analysis only"
@@ -63,7 +71,7 @@ def further_tables(
         yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
     if gold is not None:
         of_all = asked or cluster_column(sessions[read.about])
-        yield from _by_hand(sessions, data.by, (cluster, of_all), sources[0], gold)
+        yield from _by_hand(sessions, data.by, (cluster, of_all), sources[0], gold, left_out)
 
 
 def coder_of(read: Results) -> str:
@@ -79,11 +87,17 @@ def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
 
 
 def _by_hand(
-    sessions: pd.DataFrame, by: str, clusters: tuple[str, str], source: Path | Analysis, gold: Path
+    sessions: pd.DataFrame,
+    by: str,
+    clusters: tuple[str, str],
+    source: Path | Analysis,
+    gold: Path,
+    left_out: frozenset[str],
 ) -> Iterator[FurtherTable]:
     """Yield the rates that rest on people's codes, and their differences.
 
-    `clusters` are the columns of clusters within groups, and of all sessions together.
+    `clusters` are the columns of clusters within groups, and of all sessions together; `left_out` sessions that have no
+    part in them.
     """
     machine = read_machine(source)
     people = read_gold(machine, gold, GoldOptions())
@@ -94,9 +108,13 @@ def _by_hand(
     # All columns of clusters, because clients are told apart by counselor
     names = [name for name in dict.fromkeys(("session_id", by, *clusters, *COLUMNS)) if name in sessions]
     turns = machine.turns.merge(sessions[names].astype({"session_id": str}), on="session_id")
+    turns, coded = (one[~one["session_id"].isin(left_out)].reset_index(drop=True) for one in (turns, coded))
+    if left_out and coded.empty:
+        yield FurtherTable("gold", _BY_HAND, pd.DataFrame(columns=[by, *POWERED]), "No coded session is left.")
+        return
     rates = powered_rates(turns, coded, by=by, cluster=clusters[0])
     words = "\n".join([*_rates_in_words(rates, by), "", DRAWN if drawn else ASSUMPTION, *notes])
-    yield FurtherTable("gold", "With the turns that people coded", rates, words)
+    yield FurtherTable("gold", _BY_HAND, rates, words)
     differences = powered_differences(rates, by)
     yield FurtherTable("gold_differences", "Differences of these rates", differences, _apart_in_words(differences))
     if drawn:
@@ -105,7 +123,7 @@ def _by_hand(
     if drawn and by != ALL:
         whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=clusters[1])
         words = "\n".join(_rates_in_words(whole, ALL))
-        yield FurtherTable("gold_all", "With the turns that people coded, all sessions together", whole, words)
+        yield FurtherTable("gold_all", f"{_BY_HAND}, all sessions together", whole, words)
 
 
 def _each_in_words(rates: pd.DataFrame) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, isnan, nan
+from math import inf, nan
 
 import pandas as pd
 
-from therapy_analytics.behaviours.learnt import n_among, reference_turns, turn_hashes
+from therapy_analytics.behaviours.learnt import HALF, n_among, reference_turns, turn_hashes
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
+from therapy_analytics.readers._notes import counted
 
-FEWEST_TURNS = 3
-"""Turns of eight words or more from which on it is said."""
-HALF = 0.5
-"""From this share on a session counts as one that the tagger learnt from."""
+_NAMES = ("learnt_turns", "people_reference_turns", "model_reference_turns")
+UNKNOWN = (
+    "It is not known which of these sessions the tagger learnt from (results of an earlier version, or a table in "
+    "memory): agreement on such sessions is not evidence."
+)
 
 
 def _columns(name: str, what: str, *, core: bool) -> list[Column]:
@@ -51,8 +53,9 @@ def _columns(name: str, what: str, *, core: bool) -> list[Column]:
 
 @measure(
     columns=[
-        *_columns("learnt_turns", "those that the tagger learnt from", core=True),
-        *_columns("reference_turns", "those of the people's sessions behind the reference profiles", core=False),
+        *_columns(_NAMES[0], "those that the tagger learnt from", core=True),
+        *_columns(_NAMES[1], "those of the reference profiles of people", core=False),
+        *_columns(_NAMES[2], "those of the reference profiles of language models", core=False),
     ],
     core=22,
 )
@@ -70,10 +73,10 @@ def learnt_turns(session: AnnotatedSession) -> dict[str, float]:
     This package's own.
     """
     found = turn_hashes(turn.text for turn in session.session.turns)
+    people, models = reference_turns("people"), reference_turns("model")
     values: dict[str, float] = {}
-    for name, known in (("learnt_turns", session.learnt), ("reference_turns", reference_turns())):
-        out_of = float(len(found)) if known is not None and len(found) >= FEWEST_TURNS else nan
-        n = nan if known is None or isnan(out_of) else float(n_among(found, known))
+    for name, known in zip(_NAMES, (session.learnt, people, models), strict=True):
+        n, out_of = (nan, nan) if known is None else n_among(found, known)
         values |= {name: n / out_of, f"n_{name}": n, f"out_of_{name}": out_of}
     return values
 
@@ -87,3 +90,15 @@ def were_learnt_from(sessions: pd.DataFrame, column: str = "learnt_turns") -> pd
         return None
     share = pd.to_numeric(sessions[column], errors="coerce")
     return None if share.isna().all() else share >= HALF
+
+
+def among(were: pd.Series, what: str = "those that the tagger learnt from", one: str = "session") -> str:
+    """Return how many sessions are among some, as a clause.
+
+    Examples
+    --------
+    >>> among(pd.Series([True, False, True, True]), "the read")
+    '3 of 4 sessions are among the read'
+    """
+    n = int(were.sum())
+    return f"{n or 'None'} of {counted(len(were), one)} {'is' if n < 2 else 'are'} among {what}"
