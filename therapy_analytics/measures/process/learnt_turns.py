@@ -32,7 +32,7 @@ def _columns(name: str, what: str, *, core: bool) -> list[Column]:
         misleads="Undefined with fewer than three such turns, and where it is not known what the coder learnt from; a "
         "session in other words or a translation is not found",
         source="This package's own",
-        evidence="",
+        evidence="supported",
         core=core,
         compare="no",
     )
