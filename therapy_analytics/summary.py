@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.language.english import NOT_ENGLISH, UNDIVIDED
 from therapy_analytics.measures.null.surrogates import FEWEST_DONORS
+from therapy_analytics.measures.process.learnt_turns import among, were_learnt_from
 from therapy_analytics.measures.process.role_check import SWAPPED
 from therapy_analytics.measures.process.training_distance import FAR
 from therapy_analytics.readers._notes import counted
@@ -46,7 +47,10 @@ def before_the_table(result: RunResult) -> list[str]:
     """Return what is said above the table: what an earlier run had done, how files were read, what coded the turns."""
     n = result.n_kept
     kept = f"{counted(n, 'session')} done by an earlier run of the same kind {'was' if n == 1 else 'were'} kept."
-    return [*([kept] if n else []), *result.told, *([_coded_by(result.tagger)] if result.tagger else [])]
+    were = were_learnt_from(result.columns(("learnt_turns",)))
+    learnt = [] if were is None or not were.any() else [f"{among(were)}: agreement with people there is not evidence."]
+    coded = [_coded_by(result.tagger)] if result.tagger else []
+    return [*learnt, *([kept] if n else []), *result.told, *coded]
 
 
 def pointers(result: RunResult, writing: Writing) -> list[str]:

@@ -1,4 +1,4 @@
-"""Write how often the taggers miss a code and see one that is not there: ``compare/tagger_errors.csv``.
+"""Write how often the taggers err: ``compare/tagger_errors.csv``, and kappas: ``references/cross_validated.csv``.
 
 Run from the root of the repository with files of ``unseen_codes.py``, whose probabilities are by taggers that had not
 seen the recording:
@@ -9,7 +9,8 @@ There is a row for each tagger, aim, code and kind of corpus. ``truth`` says who
 read the codebook (all of BOLT's codes in whole sessions). ``whole_sessions`` is False for utterances that stand
 alone: BOLT's own rows, which were chosen because they have codes, and MISC's thought units; they are there to be read,
 and no rate is corrected by them. A turn on which coders differ counts in part on both sides. Standard errors let
-recordings differ: each recording is one draw.
+recordings differ: each recording is one draw. Kappas are of the same turns of whole sessions; those of `process` are
+published in docs/tagger/process_codes.csv.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
 from therapy_analytics.behaviours.hierarchy import without_contradictions
+from therapy_analytics.references import CROSS_VALIDATED
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-OUT = Path(__file__).resolve().parents[1] / "therapy_analytics" / "compare" / "tagger_errors.csv"
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "therapy_analytics" / "compare" / "tagger_errors.csv"
+PROCESS = ROOT / "docs" / "tagger" / "process_codes.csv"
 TAGGERS = {"accurate": "accurate.json", "fast": "model.json"}
 CORPORA = {"annomi": "sessions", "hlqc": "sessions", "bolt": "BOLT's rows", "misc": "MISC's units"}
 """What the sources of the file are put together to."""
@@ -48,6 +52,27 @@ def main() -> None:
     turns = pd.concat([pd.read_csv(path, low_memory=False) for path in options.unseen], ignore_index=True)
     table = error_rates(turns)
     table.to_csv(options.out, index=False, float_format="%.4g", lineterminator="\n")
+    kappas(table).to_csv(CROSS_VALIDATED, index=False, float_format="%.3f", lineterminator="\n")
+
+
+def kappas(errors: pd.DataFrame) -> pd.DataFrame:
+    """Return Cohen's kappa of each code in whole sessions that the tagger had not seen, from the rows of the file."""
+    found = errors[errors["whole_sessions"]].rename(columns={"truth": "coded_by"})
+    n = found["n_with"] + found["n_without"]
+    rate = found["n_with"] / n
+    both, neither = rate * found["sensitivity"], (1 - rate) * found["specificity"]
+    given = both + (1 - rate) - neither
+    expected = rate * given + (1 - rate) * (1 - given)
+    found = found.assign(kappa=(both + neither - expected) / (1 - expected), n_turns=n.round().astype(int))
+    process = pd.read_csv(PROCESS).rename(columns={"kappa_recording_left_out": "kappa"})
+    process = process.assign(tagger="accurate", aim="balanced", coded_by=READER)
+    whole = pd.concat([found, process], ignore_index=True)
+    versions = {
+        name: json.loads((WEIGHTS / file).read_text(encoding="utf-8"))["version"] for name, file in TAGGERS.items()
+    }
+    whole = whole.assign(version=whole["tagger"].map(versions), n_turns=whole["n_turns"].astype("Int64"))
+    columns = ["tagger", "version", "aim", "code", "coded_by", "n_turns", "kappa"]
+    return whole.dropna(subset="kappa").sort_values(columns[:4])[columns]
 
 
 def error_rates(turns: pd.DataFrame) -> pd.DataFrame:

@@ -156,6 +156,7 @@ def test_registered_names_are_what_they_were() -> None:
         "course",
         "first_advice",
         "lagged_coupling",
+        "learnt_turns",
         "lexicon_use",
         "linguistic_distance",
         "panel",

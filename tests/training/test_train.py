@@ -99,7 +99,8 @@ def test_statistics_are_those_of_scikit_learn(sessions: list[Session], coded: pd
 def test_the_folder_is_safe_and_complete(learnt: Training) -> None:
     assert learnt.out is not None
     names = {path.name for path in learnt.out.iterdir()}
-    assert names == {".made_from.json", "model.json", "weights.npz", "codebook.toml", "scores.csv", "model_card.md"}
+    arrays = {"weights.npz", "learnt_turns.npz"}
+    assert names == {".made_from.json", "model.json", *arrays, "codebook.toml", "scores.csv", "model_card.md"}
     with np.load(learnt.out / "weights.npz", allow_pickle=False) as archive:
         assert all(np.isfinite(archive[name]).all() for name in archive)
     assert load_tagger(learnt.out).names == ("own_greets",)
@@ -122,7 +123,7 @@ def test_the_same_seed_gives_the_same_bytes(
     again = train(coded, sessions, tmp_path / "own", options=COLD)
     assert learnt.out is not None
     assert again.out is not None
-    for name in ("model.json", "weights.npz", "codebook.toml", "scores.csv"):
+    for name in ("model.json", "weights.npz", "learnt_turns.npz", "codebook.toml", "scores.csv"):
         assert (learnt.out / name).read_bytes() == (again.out / name).read_bytes()
 
 

@@ -13,7 +13,8 @@ import pandas as pd
 
 from therapy_analytics import private
 from therapy_analytics.agreement._alternative import EPSILON, alternative_table, winning_rates
-from therapy_analytics.agreement._gold import Gold, GoldOptions, read_gold
+from therapy_analytics.agreement._gold import GoldOptions, read_gold
+from therapy_analytics.agreement._learnt import SetApart, set_apart, with_cross_validated, with_left_out
 from therapy_analytics.agreement._machine import Machine, read_machine
 from therapy_analytics.agreement._report import Facts, clusters_in_words, report, summary
 from therapy_analytics.agreement._tables import (
@@ -44,7 +45,8 @@ class Agreement:
     Attributes
     ----------
     codes : DataFrame
-        A row a code or set: the machine against what most people gave, and beside people's own agreement.
+        A row a code or set: the machine against what most people gave, and beside people's own agreement; and the
+        kappa of the same tagger on recordings that it had not seen (``cross_validated_kappa``), where it is known.
     pairs : DataFrame
         A row a code and pair of coders.
     sessions : DataFrame
@@ -59,6 +61,11 @@ class Agreement:
         The same in a few lines.
     sources : tuple of str
         The folders and files that it was made from; none where that were tables in memory.
+
+    Notes
+    -----
+    The column ``learnt_sessions`` of all tables says whether sessions that the tagger learnt from were ``left out`` or
+    ``counted``, or whether there were ``none``; else it is ``unknown``.
     """
 
     codes: pd.DataFrame
@@ -107,7 +114,7 @@ class Agreement:
         made = Made(what="an agreement", names=names, sources=self.sources, replace=replace, say=on_before)
         with replaced_in(folder, made) as part:
             paths = [private.write(part / name, text) for name, text in texts.items()]
-            paths += self._draw(part) if figures else []
+            paths += self._draw(part) if figures and len(self.rates) else []
         return [folder / path.name for path in paths]
 
     def _draw(self, folder: Path) -> list[Path]:
@@ -127,6 +134,7 @@ def agreement(
     *,
     options: GoldOptions | None = None,
     epsilon: float = EPSILON,
+    learnt: bool = False,
 ) -> Agreement:
     """Compare the machine's codes with those that people gave, and people with each other.
 
@@ -141,6 +149,9 @@ def agreement(
     epsilon : float
         Of the alternative-annotator test, 0 to 1: by how much a coder may be better than the machine. The paper
         recommends .2 beside experts, .15 beside trained coders, .1 beside crowd workers.
+    learnt : bool, optional
+        Whether sessions that the tagger learnt from are counted. Agreement on them is no evidence of how good its codes
+        are on other sessions, so that they are left out by default.
 
     Returns
     -------
@@ -180,27 +191,32 @@ def agreement(
     in_memory, brought = "a table in memory", "gold_... of turns.csv"
     source = in_memory if isinstance(gold, pd.DataFrame) else Path(gold).name if gold else brought
     recipe = {"human codes": source, "blank cells": options.blank, "codebook": options.book or "found out"}
-    return dataclasses.replace(_agreement(machine, people, epsilon, recipe), sources=sources_of(results, gold))
+    apart = set_apart(machine, people, counted=learnt)
+    return dataclasses.replace(_agreement(machine, apart, epsilon, recipe), sources=sources_of(results, gold))
 
 
-def _agreement(machine: Machine, people: Gold, epsilon: float, recipe: Mapping[str, Any]) -> Agreement:
+def _agreement(machine: Machine, apart: SetApart, epsilon: float, recipe: Mapping[str, Any]) -> Agreement:
+    people = apart.people
     place = np.unique(people.values["place"].to_numpy(dtype=np.int64))
     sessions = list(dict.fromkeys(machine.turns["session_id"].to_numpy()[place]))
     cluster_of, clustered_by = machine.clusters(sessions)
     found = coded(machine, people, cluster_of)
     rates, alt_test = rates_table(found), alternative_table(found, epsilon)
-    codes = codes_table(found).join(winning_rates(alt_test, found), on="code")
+    codes = pd.DataFrame({"code": []}, dtype=str)
+    if found:
+        codes = codes_table(found).join(winning_rates(alt_test, found), on="code")
+    codes = with_cross_validated(with_left_out(codes, apart.left_out), machine.recipe)
     of_sessions = sessions_table(rates, cluster_of)
-    notes = (*people.notes, clusters_in_words(clustered_by, len(set(cluster_of.values()))))
-    facts = Facts(machine.recipe, notes, epsilon, recipe)
+    over = [clusters_in_words(clustered_by, len(set(cluster_of.values())))] if found else []
+    facts = Facts(machine.recipe, (*apart.words, *people.notes, *over), epsilon, recipe)
     return Agreement(
-        codes=codes,
-        pairs=pairs_table(found),
-        sessions=of_sessions,
-        calibration=calibration_table(found),
-        confusion=confusion_table(found),
-        rates=rates,
-        alt_test=alt_test,
+        codes=codes.assign(learnt_sessions=apart.how),
+        pairs=pairs_table(found).assign(learnt_sessions=apart.how),
+        sessions=of_sessions.assign(learnt_sessions=apart.how),
+        calibration=calibration_table(found).assign(learnt_sessions=apart.how),
+        confusion=confusion_table(found).assign(learnt_sessions=apart.how),
+        rates=rates.assign(learnt_sessions=apart.how),
+        alt_test=alt_test.assign(learnt_sessions=apart.how),
         text=report(codes, of_sessions, facts),
         summary=tuple(summary(codes, facts)),
     )

@@ -14,6 +14,7 @@ from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import COLUMNS, Floats, cluster_column, cluster_numbers
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures.process.learnt_turns import were_learnt_from
 from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions, read_wide_turns
 from therapy_analytics.tables import GOLD
 
@@ -37,12 +38,15 @@ class Machine:
         Who coded, as in ``run.json``; empty where there is none.
     sessions : DataFrame
         A row a session: ``session_id``, and those of `COLUMNS` that are known, as text.
+    learnt : frozenset of str or None
+        The sessions that the tagger learnt from; None where that is not known.
     """
 
     turns: pd.DataFrame
     codes: tuple[str, ...]
     recipe: Mapping[str, Any]
     sessions: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"session_id": []}))
+    learnt: frozenset[str] | None = None
 
     def clusters(self, coded: Sequence[str]) -> tuple[dict[str, int], str]:
         """Return the cluster of each of these sessions, from 0, and the column that names clusters."""
@@ -87,7 +91,9 @@ def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any], sessions: pd.DataFr
     numbers = {name: _numbers(frame[name], name) for code in codes for name in (f"p_{code}", code)}
     known = sessions[[name for name in ("session_id", *COLUMNS) if name in sessions]].drop_duplicates("session_id")
     known = known.astype(object).where(known.notna(), "").astype(str).apply(lambda column: column.str.strip())
-    return Machine(pd.concat([turns, pd.DataFrame(numbers)], axis=1), codes, recipe, known)
+    were = were_learnt_from(sessions)
+    learnt = None if were is None else frozenset(sessions.loc[were, "session_id"].astype(str))
+    return Machine(pd.concat([turns, pd.DataFrame(numbers)], axis=1), codes, recipe, known, learnt)
 
 
 def _numbers(column: pd.Series, name: str) -> Floats:

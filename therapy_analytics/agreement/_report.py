@@ -31,6 +31,10 @@ class Facts:
 
 def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
     """Return the report as Markdown."""
+    if not codes["n_turns"].any():
+        names = {name: _CODES[name] for name in ("code", "n_turns", "cross_validated_kappa")}
+        title, table = "# Agreement of the machine's codes with people's", _table(codes, names)
+        return "\n\n".join((title, _list(facts.notes), table, "## Recipe", _recipe(facts))) + "\n"
     parts = [
         "# Agreement of the machine's codes with people's",
         _list(facts.notes),
@@ -56,15 +60,29 @@ def summary(codes: pd.DataFrame, facts: Facts) -> list[str]:
     lines = [*facts.notes, ""]
     width = max((len(str(code)) for code in codes["code"]), default=0)
     for row in codes.to_dict("records"):
+        beside = f"cross-validated kappa {_cross_validated(row)}"
+        if not row["n_turns"]:
+            lines.append(f"{row['code']:<{width}}  {row['note']}; {beside}")
+            continue
         people = ""
         if not pd.isna(row["human_kappa_mean"]):
             low, high = _short(row["human_kappa_min"]), _short(row["human_kappa_max"])
             people = f"; people with each other {low} to {high}, machine with them {_short(row['machine_kappa_mean'])}"
         numbers = str(row["note"]) or f"kappa {with_interval(row, 'kappa')}, AC1 {with_interval(row, 'ac1')}"
         score = "" if row["code"] in SETS else f", F1 {with_interval(row, 'f1')}"
-        lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {numbers}{score}{people}")
+        lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {numbers}{score}; {beside}{people}")
+    if not codes["n_turns"].any():
+        return lines
     tested = [_alternative(codes, facts.epsilon)] if codes["winning_rate"].notna().any() else []
     return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines(), *tested]
+
+
+def _cross_validated(row: Mapping[Any, Any]) -> str:
+    """Return the kappa on recordings that the tagger had not seen, with who coded them if these are not people."""
+    if pd.isna(row["cross_validated_kappa"]):
+        return "none"
+    by = "" if row["cross_validated_by"] == "people" else f" (against a {row['cross_validated_by']})"
+    return f"{_short(row['cross_validated_kappa'])}{by}"
 
 
 def clusters_in_words(column: str, n: int) -> str:
@@ -132,6 +150,7 @@ _CODES = {
     "n_other": "machine: yes",
     "agreement": "agreement",
     "kappa": "kappa",
+    "cross_validated_kappa": "cross-validated kappa",
     "ac1": "AC1",
     "precision": "precision",
     "recall": "recall",
@@ -180,6 +199,8 @@ def _cell(row: Mapping[Any, Any], name: str) -> str:
     if name.startswith("n_"):
         value = row.get(name)
         return "" if value is None or pd.isna(value) else f"{float(value):,.0f}"
+    if name == "cross_validated_kappa":
+        return _cross_validated(row)
     inapplicable = row.get("code") in SETS and name in {"precision", "recall", "f1", "ece"}
     return "" if inapplicable else with_interval(row, name)
 
@@ -257,6 +278,5 @@ def _recipe(facts: Facts) -> str:
     named = ", ".join(f"{key} {tagger[key]}" for key in ("kind", "name", "version", "aim") if key in tagger)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
     about = "; ".join(f"{key}: {value}" for key, value in facts.gold.items())
-    own = "A machine that learned from these very sessions agrees with their coders more than it would with others'."
     python = f"Python {platform.python_version()}, {versions}"
-    return _list([f"Machine: {named or 'not recorded'}", f"Read: {about}", python, own])
+    return _list([f"Machine: {named or 'not recorded'}", f"Read: {about}", python])

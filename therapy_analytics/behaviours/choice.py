@@ -15,6 +15,7 @@ import numpy as np
 from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM
 from therapy_analytics.behaviours.accurate import load_accurate
 from therapy_analytics.behaviours.codebook import Codebook, codebook_named
+from therapy_analytics.behaviours.learnt import FILE, Hashes, learnt_turns
 from therapy_analytics.behaviours.own import OwnTagger, codebook_of, is_own, load_own
 from therapy_analytics.behaviours.recalibrated import CalibratedTagger, is_calibration, load_calibrated
 from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
@@ -218,6 +219,18 @@ def _misleads(coder: Coder) -> str:
     if not isinstance(coder, OwnTagger):
         return text
     return f"{text}. By the user's own model, whose folder says how good it is: {', '.join(coder.own.names)}"
+
+
+def learnt_by(options: TaggerOptions) -> Hashes | None:
+    """Return the sorted hashes of the turns that the coder of these options learnt from (see `learnt`).
+
+    With the user's own model, or calibration, those of its codes are among them. None where they are not known: of an
+    outside coder, and of a model that an earlier version wrote.
+    """
+    if options.kind == "llm" or (options.model and not (Path(options.model) / FILE).is_file()):
+        return None
+    shipped = learnt_turns()
+    return np.union1d(shipped, learnt_turns(Path(options.model))) if options.model else shipped
 
 
 def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Iterable[Role]) -> AnnotatedSession:

@@ -124,6 +124,12 @@ def agree(
             rich_help_panel=MEASURED,
         ),
     ] = 0.15,
+    include_learnt: Annotated[
+        bool,
+        typer.Option(
+            "--include-learnt", help="Also count sessions that the tagger learnt from.", rich_help_panel=MEASURED
+        ),
+    ] = False,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.", rich_help_panel=OUTPUT)
     ] = Path("agreement"),
@@ -145,7 +151,7 @@ def agree(
     if page or sample is not None:
         raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
     with sentences():
-        found = agreement_of(results, gold, options=options, epsilon=epsilon)
+        found = agreement_of(results, gold, options=options, epsilon=epsilon, learnt=include_learnt)
         found.write(out, figures=plots, replace=replace, on_before=remark)
     say(*(line for told in found.summary for line in told.split("\n")))
     say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv, alt_test.csv")

@@ -49,6 +49,14 @@ def compare(
     ] = None,
     pseudonyms: Key = None,
     allow_mixed: AllowMixed = False,
+    include_learnt: Annotated[
+        bool,
+        typer.Option(
+            "--include-learnt",
+            help="With --gold, also count sessions that the tagger learnt from; beside a reference, those in it.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False,
     by: Annotated[
         str,
         typer.Option(
@@ -106,7 +114,7 @@ def compare(
     with sentences():
         options = CompareOptions(
             cluster=cluster, where=tuple(where or ()), permutations=permutations, seed=seed, allow_mixed=allow_mixed,
-            gold=gold, pseudonyms=key_in(pseudonyms),
+            gold=gold, pseudonyms=key_in(pseudonyms), learnt=include_learnt,
         )  # fmt: skip
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
         found.write(out, plots=plots, replace=replace, on_before=remark)

@@ -13,11 +13,11 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics import private
-from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import SESSION
 from therapy_analytics.compare._further import FurtherTable, coder_of, further_tables
 from therapy_analytics.compare._groups import Grouped, contrasts, grouped, with_all
+from therapy_analytics.compare._learnt import apart_from_reference, learnt_sessions
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
 from therapy_analytics.compare._phrases import label, listed, unit_name
@@ -73,6 +73,9 @@ class CompareOptions:
         Codes that people gave some turns.
     pseudonyms : Pseudonyms or None
         The key that the results were made with: sessions of `gold` get its pseudonyms.
+    learnt : bool
+        Whether sessions that the tagger learnt from are counted where its errors are estimated (`gold`), and those that
+        are in a reference where groups are compared with it.
     """
 
     cluster: str | None = None
@@ -82,6 +85,7 @@ class CompareOptions:
     allow_mixed: bool = False
     gold: Path | None = None
     pseudonyms: Pseudonyms | None = None
+    learnt: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -239,6 +243,8 @@ def compare(
         problem = f"{options.permutations} permutations are too few for a p-value"
         raise BadOptionError("--permutations", problem, "Give 1000 or more")
     read = with_all(read_results(results, mixed=options.allow_mixed), by)
+    if is_reference(against):
+        read = apart_from_reference(read, str(against), counted=options.learnt)
     asked = [measures] if isinstance(measures, str) else measures
     data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
     return _compared(read, data, against, options, _with_turns(results))
@@ -269,9 +275,13 @@ def _compared(
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
-    people = GoldOptions(pseudonyms=options.pseudonyms)
-    more = tuple(further_tables(data, read, sources, options.gold, options.cluster, people=people))
-    warnings = [*read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
+    left_out, told = (
+        (frozenset(), ())
+        if options.gold is None
+        else learnt_sessions(data.sessions, read.tagger, counted=options.learnt)
+    )
+    more = tuple(further_tables(data, read, sources, options, left_out))
+    warnings = [*told, *read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
     shown = [_nothing_to_compare(data), ""] if table.empty else shown
     recipe = _recipe(read, data, options)
     return Comparison(
@@ -310,7 +320,7 @@ def _words(
     recipe: Mapping[str, Any],
 ) -> str:
     """Return the whole of ``comparison.md``."""
-    coded = _BY_HAND if any(one.name == "gold" for one in more) else _MACHINE
+    coded = _BY_HAND if any(one.name == "gold" and len(one.table) for one in more) else _MACHINE
     lines = [f"# Sessions compared by {data.by}", "", _who(data), "", *(f"- {warning}" for warning in warnings)]
     lines += [*([""] if warnings else []), coded, "", *shown]
     for one in more:

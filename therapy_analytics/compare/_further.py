@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -19,11 +20,16 @@ from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
 from therapy_analytics.compare._groups import ALL, TOGETHER, Grouped
 from therapy_analytics.compare._phrases import p_phrase
 from therapy_analytics.compare._ppi import ASSUMPTION, DRAWN, powered_differences, powered_rates
+from therapy_analytics.compare._ppi import COLUMNS as POWERED
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._session_rates import session_rates
 from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
 
+if TYPE_CHECKING:
+    from therapy_analytics.compare._compare import CompareOptions
+
+_BY_HAND = "With the turns that people coded"
 _MOST_LISTED, _FEW_GROUPS = 20, 3
 """Further rates, or groups, stand in the table alone."""
 
@@ -42,18 +48,17 @@ def further_tables(
     data: Grouped,
     read: Results,
     sources: tuple[Path | Analysis, ...],
-    gold: Path | None,
-    asked: str | None,
-    *,
-    people: GoldOptions,
+    options: CompareOptions,
+    left_out: frozenset[str],
 ) -> Iterator[FurtherTable]:
-    """Yield the tables of rates and counts, if there are codes; with `gold`, the rates that rest on people's codes.
+    """Yield the tables of rates and counts, if there are codes; with ``gold``, the rates that rest on people's codes.
 
     `read` says who coded the sessions, and `sources` where their turns are; none if a table of sessions was given.
-    `people` says how `gold` is read. `asked` is the column of clusters that the user named; without it, that of all
-    sessions together is chosen anew, because counselors who are compared with each other are not clusters, and of all
-    sessions together they are.
+    Without a column of clusters that the user named, that of all sessions together is chosen anew, because counselors
+    who are compared with each other are not clusters, and of all sessions together they are. `left_out` are sessions
+    without part in the rates that rest on people's codes.
     """
+    gold = options.gold
     if gold is not None and len(sources) != 1:
         problem = "can be used with one folder of results or one analysis only"
         raise BadOptionError("--gold", problem, "Name the one that was coded")
@@ -69,9 +74,10 @@ def further_tables(
         words = _counts_in_words(counts, data.by)
         yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
     if gold is not None:
-        of_all = asked or cluster_column(sessions[read.about])
+        of_all = options.cluster or cluster_column(sessions[read.about])
         machine = read_machine(sources[0])
-        yield from _by_hand(sessions, data.by, (cluster, of_all), machine, read_gold(machine, gold, people))
+        people = read_gold(machine, gold, GoldOptions(pseudonyms=options.pseudonyms))
+        yield from _by_hand(sessions, data.by, (cluster, of_all), machine, people, left_out)
 
 
 def coder_of(read: Results) -> str:
@@ -87,11 +93,17 @@ def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
 
 
 def _by_hand(
-    sessions: pd.DataFrame, by: str, clusters: tuple[str, str], machine: Machine, people: Gold
+    sessions: pd.DataFrame,
+    by: str,
+    clusters: tuple[str, str],
+    machine: Machine,
+    people: Gold,
+    left_out: frozenset[str],
 ) -> Iterator[FurtherTable]:
     """Yield the rates that rest on people's codes, and their differences.
 
-    `clusters` are the columns of clusters within groups, and of all sessions together.
+    `clusters` are the columns of clusters within groups, and of all sessions together; `left_out` sessions that have no
+    part in them.
     """
     where = machine.turns[["session_id", "turn"]].iloc[people.values["place"].astype(int)].reset_index(drop=True)
     coded = pd.concat([where, people.values.drop(columns="place").reset_index(drop=True)], axis=1)
@@ -100,9 +112,13 @@ def _by_hand(
     # All columns of clusters, because clients are told apart by counselor
     names = [name for name in dict.fromkeys(("session_id", by, *clusters, *COLUMNS)) if name in sessions]
     turns = machine.turns.merge(sessions[names].astype({"session_id": str}), on="session_id")
+    turns, coded = (one[~one["session_id"].isin(left_out)].reset_index(drop=True) for one in (turns, coded))
+    if left_out and coded.empty:
+        yield FurtherTable("gold", _BY_HAND, pd.DataFrame(columns=[by, *POWERED]), "No coded session is left.")
+        return
     rates = powered_rates(turns, coded, by=by, cluster=clusters[0])
     words = "\n".join([*_rates_in_words(rates, by), "", DRAWN if drawn else ASSUMPTION, *notes])
-    yield FurtherTable("gold", "With the turns that people coded", rates, words)
+    yield FurtherTable("gold", _BY_HAND, rates, words)
     differences = powered_differences(rates, by)
     yield FurtherTable("gold_differences", "Differences of these rates", differences, _apart_in_words(differences))
     if drawn:
@@ -111,7 +127,7 @@ def _by_hand(
     if drawn and by != ALL:
         whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=clusters[1])
         words = "\n".join(_rates_in_words(whole, ALL))
-        yield FurtherTable("gold_all", "With the turns that people coded, all sessions together", whole, words)
+        yield FurtherTable("gold_all", f"{_BY_HAND}, all sessions together", whole, words)
 
 
 def _each_in_words(rates: pd.DataFrame) -> str:

@@ -138,6 +138,8 @@ class AnnotatedSession:
         Other sessions, for surrogate pairs; None where there are none.
     extras : frozenset of str
         Measures beyond the core that the user asks for, see `Extra`.
+    learnt : uint64 array (n,) or None
+        Sorted hashes of the turns that the run's coder learnt from; None where they are not known.
     """
 
     session: Session
@@ -149,6 +151,7 @@ class AnnotatedSession:
     seed: int = 0
     donors: Donors | None = None
     extras: frozenset[Extra] = frozenset()
+    learnt: NDArray[np.uint64] | None = None
     _known: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:

@@ -16,6 +16,7 @@ from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._phrases import p_phrase, spaced
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.outcomes._associations import associations
 from therapy_analytics.outcomes._drawn import DRAWN, drawn_slopes, drawn_turns
 from therapy_analytics.outcomes._findings import findings
@@ -126,9 +127,14 @@ def _with_turns(results: Sources) -> tuple[Analysis | Path | None, str]:
 def _corrected(machine: Machine, people: Gold, data: Joined, scales: list[str], seed: int) -> tuple[pd.DataFrame, str]:
     """Return slopes that hold whatever the tagger does, from sessions or turns that people coded, and if what."""
     measures = [one.name for one in data.measures]
+    # The tagger errs less in sessions that it learnt from: both sides go without them, as in compare
+    were = data.recorded["session_id"].astype(str).isin(machine.learnt or ())
+    told = f" {among(were)}, and left out." if were.any() else ""
+    kept = data.recorded[~were].reset_index(drop=True)
     if "inclusion" in people.values:
-        return drawn_slopes(data.recorded, drawn_turns(machine, people), measures, scales), DRAWN
-    return corrected_slopes(data.recorded, rates_by_hand(machine, people), measures, scales, seed=seed), ASSUMPTION
+        turns = drawn_turns(machine, people)
+        return drawn_slopes(kept, turns, measures, scales), f"{DRAWN}{told}"
+    return corrected_slopes(kept, rates_by_hand(machine, people), measures, scales, seed=seed), f"{ASSUMPTION}{told}"
 
 
 def _by_hand(corrected: pd.DataFrame, labels: dict[str, str], rests_on: str) -> Iterator[str]:

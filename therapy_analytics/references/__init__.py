@@ -1,8 +1,9 @@
-"""What comes with the package to hold sessions against: reference profiles, and a ledger of outcomes.
+"""What comes with the package to hold sessions against: reference profiles, a ledger of outcomes, and kappas.
 
-``outcome_ledger.csv`` says what ratings of clients, outcomes and skill have to do with core measures.
-``reference_profiles.csv`` is made by ``tools/build_reference.py``; docs/reference_profile.md shows it and says what the
-groups are.
+``cross_validated.csv`` says how well the taggers agree with coders on recordings that they had not seen
+(``tools/build_tagger_errors.py``). ``outcome_ledger.csv`` says what ratings of clients, outcomes and skill have to do
+with core measures. ``reference_profiles.csv`` is made by ``tools/build_reference.py``; docs/reference_profile.md shows
+it and says what the groups are.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from therapy_analytics.errors import UnknownNameError
 
 PROFILES = Path(__file__).parent / "reference_profiles.csv"
 LEDGER = Path(__file__).parent / "outcome_ledger.csv"
+CROSS_VALIDATED = Path(__file__).parent / "cross_validated.csv"
 GROUPS: Mapping[str, str] = {
     "human_high": "People, demonstrations of high quality (AnnoMI, HLQC)",
     "human_low": "People, demonstrations of low quality (AnnoMI, HLQC)",
@@ -67,6 +70,28 @@ def reference_profiles(tagger: Literal["accurate", "fast"] = "accurate") -> pd.D
         raise UnknownNameError("tagger of the reference profiles", tagger, TAGGERS)
     whole = pd.read_csv(PROFILES)
     return whole[whole["tagger"] == tagger].drop(columns="tagger").reset_index(drop=True)
+
+
+def cross_validated(tagger: Mapping[str, Any]) -> pd.DataFrame:
+    """Return how well a tagger agrees with coders on whole sessions of recordings that it had not seen.
+
+    Parameters
+    ----------
+    tagger : mapping
+        Who coded, as in ``run.json``: ``kind``, ``version``, ``aim``, and ``own`` or ``recalibrated``.
+
+    Returns
+    -------
+    DataFrame
+        By code: Cohen's ``kappa`` (five folds by recording), and ``coded_by``, people or a language model that read the
+        codebook. Without rows for any other version, and without those codes that a model of the user's own gives.
+    """
+    whole = pd.read_csv(CROSS_VALIDATED)
+    version = str(tagger.get("version", "")).partition(" and ")[0].partition("+")[0]
+    own = {*tagger.get("own", {}).get("codes", ()), *tagger.get("recalibrated", {})}
+    asked = (tagger.get("kind"), version, tagger.get("aim"))
+    same = [row == asked for row in zip(whole["tagger"], whole["version"], whole["aim"], strict=True)]
+    return whole[np.array(same) & ~whole["code"].isin(own)].set_index("code")[["kappa", "coded_by"]]
 
 
 LEDGER_KINDS: Mapping[str, str] = {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from therapy_analytics.clusters import SESSION
@@ -16,7 +18,7 @@ from therapy_analytics.compare._reference import LEVEL, against_references
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
 from therapy_analytics.report._codebook import Shown
-from therapy_analytics.report._findings import HIGH, Finding
+from therapy_analytics.report._findings import HIGH, Finding, in_reference
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural, sentence
 
 BY = ("counselor", "source")
@@ -70,9 +72,10 @@ def _beside_rest(data: Grouped) -> pd.DataFrame:
 
 
 def _beside_people(data: Grouped, profiles: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the rows of each group beside skilled people."""
+    """Return the rows of each group beside skilled people, without sessions that are among theirs."""
     rows = pd.DataFrame()
     if profiles is not None:
+        data = replace(data, values=np.where(in_reference(data.sessions)[:, None], np.nan, data.values))
         rows = against_references(data, groups_table(data), profiles[profiles["group"] == HIGH])
     return pd.DataFrame(columns=["p", "finding"]) if rows.empty else rows[rows["n_sessions"] >= FEWEST]
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures.process.learnt_turns import among, were_learnt_from
 from therapy_analytics.report import _overview as over
 from therapy_analytics.report import _words as words
 from therapy_analytics.report._between import of_groups
@@ -83,8 +84,15 @@ def _overview(read: Results, shown: Sequence[Shown], sessions: Sequence[Json], t
         "look_first": look_first(shown, read, sessions, turns.marks),
         "codes": codes,
         "lanes": lanes_json(codes),
-        "limits": [*words.LIMITS, *read.warnings],
+        "limits": [*_seen_before(read), *words.LIMITS, *read.warnings],
     }
+
+
+def _seen_before(read: Results) -> list[str]:
+    """Say how many sessions the tagger learnt from, and how many are in the reference that they are drawn beside."""
+    told = {"learnt_turns": words.LEARNT, "people_reference_turns": words.IN_REFERENCE}
+    were = {name: were_learnt_from(read.sessions, name) for name in told}
+    return [among(one, told[name]) for name, one in were.items() if one is not None and one.any()]
 
 
 def standing_out(read: Results) -> Json:

@@ -25,6 +25,8 @@ ADJUSTED = (
     "twenty shows a finding about them. No other measure is tested. The tagger's own errors are not in the intervals. "
     "To be unlike others, or unlike skilled people, is neither better nor worse."
 )
+LEARNT = "those that the tagger learnt from: its codes there are better than on other sessions."
+IN_REFERENCE = "those that the references of people are made of: they are not tested against skilled people."
 LIMITS = (
     "Codes are predictions of a model, each with its probability, and some are wrong. Read the turns before you judge.",
     "Intervals cover sampling error (few turns, few clients), not the tagger's own errors.",

@@ -19,7 +19,7 @@ from therapy_analytics.analysis import (
     joined_tables,
 )
 from therapy_analytics.arrays import read_as_arrays, with_donors
-from therapy_analytics.behaviours import TaggerOptions, load_coder, recipe, with_codebooks_read, with_codes
+from therapy_analytics.behaviours import TaggerOptions, learnt_by, load_coder, recipe, with_codebooks_read, with_codes
 from therapy_analytics.language import EXTRAS, Lexicon
 from therapy_analytics.language.donors import SurrogatePool, choose_donors
 from therapy_analytics.measures._base import all_columns
@@ -115,10 +115,11 @@ def measure_batch(batch: Sequence[Session], settings: Settings, pool: SurrogateP
     rated = {code.column: code.turn_correlation for code in settings.rated}
     roles = {code.role for book in settings.codebooks for code in book.codes}
     columns = [column for _, column in columns_of(settings)]
+    learnt = learnt_by(settings.tagger)
     found = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
-        tagged = replace(with_donors(tagged, settings, pool), rated=rated)
+        tagged = replace(with_donors(tagged, settings, pool), rated=rated, learnt=learnt)
         found.append(tables.measured(tagged, columns))
     return MeasuredSessions(found, settings, codes.counts)
 

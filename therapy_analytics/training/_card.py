@@ -21,6 +21,7 @@ from therapy_analytics.agreement._report import with_interval
 from therapy_analytics.behaviours import Codebook, builtin_codebooks, load_tagger
 from therapy_analytics.behaviours._weights import FORMAT
 from therapy_analytics.behaviours.features import N_BUCKETS
+from therapy_analytics.behaviours.learnt import FILE as LEARNT
 from therapy_analytics.behaviours.own import CODEBOOK, MARK
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.clusters import Floats
@@ -30,7 +31,7 @@ from therapy_analytics.training._data import Material, TrainOptions
 from therapy_analytics.training._groups import many
 from therapy_analytics.training._judge import Judged
 
-FILES = ("model.json", "weights.npz", CODEBOOK, "scores.csv", "model_card.md")
+FILES = ("model.json", "weights.npz", LEARNT, CODEBOOK, "scores.csv", "model_card.md")
 _PACKAGES = ("therapy-analytics", "scikit-learn", "scipy", "numpy", "spacy")
 _FIELDS = ("id", "name", "role", "group", "definition", "source", "label", "unit", "status", "status_reason")
 _STATISTICS = ("kappa", "f1", "auc", "average_precision", "calibration_error", "shipped_kappa")
@@ -66,6 +67,7 @@ def write_model(out: Path, made: Made, found: LearntModel) -> None:
     with replaced_in(out, made) as fresh:
         weights = _npz(found.weights)
         private.write(fresh / "weights.npz", weights)
+        private.write(fresh / LEARNT, found.material.hashes())
         model = _model(found, hashlib.sha256(weights).hexdigest()[:8])
         private.write(fresh / "model.json", json.dumps(model, indent=1, ensure_ascii=False) + "\n")
         text = _codebook_text(found.judged, found.options.codebook)
@@ -155,7 +157,8 @@ Versions: {versions}. Seed {seed}.
 
 It is a logistic regression over hashed words and counts by hand of a turn and its neighbours{began}.
 The weights are hashed: they hold no list of words. Whoever has them can still test whether a word
-speaks for a code, so treat them like the codes that they come from.
+speaks for a code, so treat them like the codes that they come from. `{hashes}` has a hash of each
+turn of eight words or more: whoever has it can test whether a sentence was said in these sessions.
 
 ## How good it is
 
@@ -200,6 +203,7 @@ def _card(model: dict[str, Any], found: LearntModel) -> str:
         versions=", ".join(f"{name} {number}" for name, number in about["versions"].items()),
         seed=about["seed"],
         began=began,
+        hashes=LEARNT,
         unit=many(about["grouped_by"]),
         n_groups=found.material.n_groups,
         table="\n".join(_table(learnt, found.options.beside)),

@@ -25,6 +25,7 @@ from therapy_analytics.agreement._gold import (
 from therapy_analytics.agreement._labels import LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, codebook_named
+from therapy_analytics.behaviours.learnt import as_npz, turn_hashes
 from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
@@ -110,6 +111,10 @@ class Material:
     def n_groups(self) -> int:
         """Return the number of groups."""
         return int(self.groups.max()) + 1 if len(self.groups) else 0
+
+    def hashes(self) -> bytes:
+        """Return the contents of the file by which sessions are known that the model learnt from."""
+        return as_npz(learnt=turn_hashes(turn.text for session in self.batch.sessions for turn in session.turns))
 
     def of_code(self, at: int) -> tuple[Floats, Ints]:
         """Return the soft labels and groups of the turns that are coded for one code, (n,) each."""

@@ -22,6 +22,7 @@ from scipy.stats import t as student
 from therapy_analytics import private
 from therapy_analytics.agreement._gold import read_table
 from therapy_analytics.behaviours import AccurateTagger, Code, Tagger, load_accurate, load_tagger
+from therapy_analytics.behaviours.learnt import FILE as LEARNT
 from therapy_analytics.behaviours.recalibrated import FILE, calibration_text, load_calibrated, log_odds, on_line
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.clusters import Floats, Ints
@@ -34,7 +35,7 @@ from therapy_analytics.training._groups import many
 from therapy_analytics.training._train import read_sessions
 from therapy_analytics.verbs import options_of
 
-FILES = (FILE, "scores.csv", "model_card.md")
+FILES = (FILE, LEARNT, "scores.csv", "model_card.md")
 FEWEST_TURNS, FEWEST_EACH, FEWEST_GROUPS = 50, 5, 5
 """Of a code: coded turns, turns with it and without it, and groups of sessions that have coded turns."""
 SPREAD = (1.0, 0.5)
@@ -144,6 +145,7 @@ def recalibrate(
         place = Path(out)
         with replaced_in(place, made) as fresh:
             private.write(fresh / FILE, calibration_text(base, lines))
+            private.write(fresh / LEARNT, material.hashes())
             private.write(fresh / "scores.csv", csv_of_frame(found.scores.round(4)))
             private.write(fresh / "model_card.md", _card(found, material, base))
             load_calibrated(base, fresh)

@@ -13,9 +13,11 @@ import pandas as pd
 from therapy_analytics.behaviours import Code, Tagger, load_accurate, load_tagger
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize
+from therapy_analytics.behaviours.learnt import HALF, learnt_turns, n_among, turn_hashes
 from therapy_analytics.behaviours.tagger import scores_of
 from therapy_analytics.clusters import Bools, Floats, Ints
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.outputs import Made, refuse_others, sources_of
 from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
@@ -312,9 +314,12 @@ def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions)
             "Several sessions share a counselor: what is known of one may have helped with another. "
             "--group counselor says how good the codes are on others."
         )
-    if options.warm_start:
+    hashes = [turn_hashes(turn.text for turn in session.session.turns) for session in material.batch]
+    shares = [n_among(one, learnt_turns()) for one in hashes]
+    were = pd.Series([n >= HALF * out_of for n, out_of in shares])
+    if were.any():
+        cold = "; --cold gives honest ones of the model" if options.warm_start else ""
         notes.append(
-            "Training began at the package's tagger. On AnnoMI, HLQC, MISC and BOLT, from which that was learnt, the "
-            "statistics are too good; --cold gives honest ones there."
+            f"{among(were)} of the package: the statistics of that, and of what began at it, are too good{cold}."
         )
     return notes

@@ -1,0 +1,104 @@
+"""How much of a session is among the turns that the tagger learnt from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+
+import pandas as pd
+
+from therapy_analytics.behaviours.learnt import HALF, n_among, reference_turns, turn_hashes
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, measure
+from therapy_analytics.readers._notes import counted
+
+_NAMES = ("learnt_turns", "people_reference_turns", "model_reference_turns")
+UNKNOWN = (
+    "It is not known which of these sessions the tagger learnt from (results of an earlier version, or a table in "
+    "memory): agreement on such sessions is not evidence."
+)
+
+
+def _columns(name: str, what: str, *, core: bool) -> list[Column]:
+    """Return the share with its two counts."""
+    share = Column(
+        name=name,
+        meaning=f"Share of the session's turns of eight words or more that are, word for word, among {what}",
+        unit="proportion",
+        low=0,
+        high=1,
+        high_means="from .5 on, the session counts as one of these sessions",
+        formula="turns whose words have the same 64-bit hash as one of those / turns of eight words or more",
+        misleads="Undefined with fewer than three such turns, and where it is not known what the coder learnt from; a "
+        "session in other words or a translation is not found",
+        source="This package's own",
+        evidence="supported",
+        core=core,
+        compare="no",
+    )
+    count = replace(
+        share,
+        name=f"n_{name}",
+        meaning=f"Such turns among {what}",
+        unit="count",
+        high=inf,
+        high_means="more such turns",
+        core=False,
+        measure=name,
+        statistic="n",
+    )
+    total = replace(count, name=f"out_of_{name}", meaning="Turns of eight words or more", statistic="out_of")
+    return [share, count, total]
+
+
+@measure(
+    columns=[
+        *_columns(_NAMES[0], "those that the tagger learnt from", core=True),
+        *_columns(_NAMES[1], "those of the reference profiles of people", core=False),
+        *_columns(_NAMES[2], "those of the reference profiles of language models", core=False),
+    ],
+    core=22,
+)
+def learnt_turns(session: AnnotatedSession) -> dict[str, float]:
+    """Count the turns of eight words or more whose words are, by their hash, among those that the tagger learnt from.
+
+    High means that the tagger was trained on this session: its codes there agree better with people's than on others.
+
+    Notes
+    -----
+    Hashes are of words without case, punctuation and apostrophes.
+
+    References
+    ----------
+    This package's own.
+    """
+    found = turn_hashes(turn.text for turn in session.session.turns)
+    people, models = reference_turns("people"), reference_turns("model")
+    values: dict[str, float] = {}
+    for name, known in zip(_NAMES, (session.learnt, people, models), strict=True):
+        n, out_of = (nan, nan) if known is None else n_among(found, known)
+        values |= {name: n / out_of, f"n_{name}": n, f"out_of_{name}": out_of}
+    return values
+
+
+def were_learnt_from(sessions: pd.DataFrame, column: str = "learnt_turns") -> pd.Series | None:
+    """Return which sessions (n,) of a table with this measure the tagger learnt from; None where that is not known.
+
+    It is not known of results of earlier versions, which lack the measure, and of an outside coder's.
+    """
+    if column not in sessions:
+        return None
+    share = pd.to_numeric(sessions[column], errors="coerce")
+    return None if share.isna().all() else share >= HALF
+
+
+def among(were: pd.Series, what: str = "those that the tagger learnt from", one: str = "session") -> str:
+    """Return how many sessions are among some, as a clause.
+
+    Examples
+    --------
+    >>> among(pd.Series([True, False, True, True]), "the read")
+    '3 of 4 sessions are among the read'
+    """
+    n = int(were.sum())
+    return f"{n or 'None'} of {counted(len(were), one)} {'is' if n < 2 else 'are'} among {what}"
