@@ -171,8 +171,13 @@ def about(session: Session) -> dict[str, str]:
     return {name: str(row[name]) for name in dict.fromkeys([*names, *row])}
 
 
+def about_name(key: str) -> str:
+    """Return the column of a fact about a session."""
+    return f"meta_{key}" if key in _RESERVED else key
+
+
 def _session_row(session: Session) -> dict[str, object]:
-    about = {f"meta_{key}" if key in _RESERVED else key: value for key, value in session.metadata.items()}
+    about = {about_name(key): value for key, value in session.metadata.items()}
     return {
         **about,
         "session_id": session.id,
