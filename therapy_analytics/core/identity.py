@@ -15,6 +15,21 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from therapy_analytics.core._field_words import (
+    ID_ENDS,
+    KNOWN,
+    MEASURED,
+    NAMED,
+    NEVER_MEASURED,
+    NO_NAMES,
+    NO_TEXT,
+    OF_A_PERSON,
+    PEOPLE,
+    SESSIONS,
+    THINGS,
+    WITHIN,
+)
+
 FEWEST_SESSIONS = 5
 """In fewer sessions a grouping cannot be told from what identifies somebody."""
 MOST_VALUES = 50
@@ -31,98 +46,13 @@ RARE = "fewer than five sessions have it"
 VARIED = "its values do not repeat"
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 # ---- names
 
-_PEOPLE = _set(
-    "client patient participant counselor counsellor therapist clinician provider seeker supporter helper listener "
-    "coach user caller customer agent case dyad couple family subject subj klient klientin patientin therapeut "
-    "therapeutin paciente terapeuta cliente"
-)
-_SESSIONS = _set(
-    "session conversation conv dialogue dialog chat call interview transcript thread encounter visit recording "
-    "sitzung sesion seance seduta sessao sessie sesja"
-)
-_KNOWN = _set(
-    "id uuid session client patient participant counselor counsellor therapist clinician provider pid case dyad "
-    "study_id record_id "
-    "date session_date date_of_session day started_at created_at create_time timestamp created start_time recorded_at "
-    "recorded_date recording_date interview_date visit_date encounter_date call_date chat_date appointment_date time "
-    "datetime date_time datum fecha data jour "
-    "number visit week wave timepoint time_point source data_source dataset corpus split simulator "
-    "condition arm group treatment intervention cohort variant study_arm treatment_arm treatment_group study_group "
-    "experiment bedingung gruppe condicion grupo groupe "
-    "language lang locale idioma sprache langue lingua taal"
-)
-_ID_ENDS = _set("id no nr num number code index idx uuid")
-_MODELS = _set("model llm")
-_MEASURED = _set(
-    "count n total score scores rating rate ratio mean avg average sum max min duration seconds sec ms minutes length "
-    "len size words turns tokens percent pct age year years"
-)
-"""Words of names that measure: their numbers may be large, and are not what the rest of the name says."""
-_NEVER_MEASURED = _set("dob yob born birth ssn")
-_THINGS = _set(
-    "model dataset corpus condition group arm scenario task language persona template version split variant "
-    "scale measure topic item site cluster batch config prompt codebook trial attempt seed stage step level block "
-    "question module"
-)
-"""What has a name or a number of its own and is nobody."""
-_WORDS = {
-    IDENTITY: _set(
-        "name names dob bday yob born age_of_birth ssn sin nino nin nhs mrn npi ein itin tin tax national citizen "
-        "passport driver plate vin vehicle insurance insurer insured policy member subscriber beneficiary medicare "
-        "medicaid payer account iban bic swift bank routing initials alias nick salutation honorific maiden surname "
-        "forename signature photo picture image avatar face selfie fingerprint voiceprint biometric employer employee "
-        "badge school company workplace occupation owner creator author host organizer organiser attendee attendees "
-        "invitee invitees participants speakers users referrer referral physician doctor pcp gp nurse caseworker "
-        "guardian kin emergency parent mother father spouse sibling child dependent interviewer transcriber supervisor "
-        "medical chart hospital reference ref external by assignee "
-        "vorname nachname geboren personalausweis steuer krankenkasse nombre apellido apellidos dni nie curp rfc "
-        "cedula seguro nom prenom secu nir nome cognome fiscale sobrenome cpf rg naam voornaam achternaam bsn imie "
-        "nazwisko pesel navn fornavn etternavn efternamn fornamn namn personnummer cpr имя фамилия отчество паспорт снилс "
-        "инн"
-    ),
-    CONTACT: _set(
-        "email mail phone tel telephone mobile cell fax sms whatsapp telegram skype signal contact address addr street "
-        "city town village county zip postcode postal neighborhood neighbourhood location geo gps lat lon lng "
-        "latitude longitude coordinates twitter instagram facebook linkedin tiktok snapchat discord handle login "
-        "correo telefono movil celular cellulare direccion domicilio indirizzo endereco courriel adresse anschrift "
-        "strasse plz wohnort handy mobil adres telefoon телефон адрес почта"
-    ),
-    SECRET: _set(
-        "password passwd pwd passphrase passcode pin secret token tokens auth authorization bearer credential "
-        "credentials cookie csrf otp key keys apikey passwort kennwort contrasena clave senha wachtwoord haslo пароль"
-    ),
-    PLACE: _set(
-        "path file files folder dir directory audio video media wav attachment url urls uri link links href website "
-        "web domain webhook endpoint referer server ip mac imei udid device hostname browser pfad datei"
-    ),
-    SPOKEN: _set(
-        "text utterance utterances transcript transcription dialogue dialog message messages content speech verbatim "
-        "sentence sentences response input output query completion translation quote quotes excerpt snippet preview "
-        "reply answer summary note notes comment comments remark remarks title subject line lines headline caption "
-        "description abstract bio biography about story narrative body memo feedback prompt instruction instructions "
-        "greeting statement phrase highlights keywords quotation complaint impression impressions"
-    ),
-}
-_PARTS = {
-    IDENTITY: _set(
-        "birth geburt nacimiento naissance nascita nascimento geboorte urodzeni fodsel fodelse рожден socialsec "
-        "medicalrec versicher insur passport passnummer drivers licen ausweis firstname lastname surname fullname "
-        "姓名 名字 生日 出生 身份证 氏名 名前 生年月日 이름 성명 생년 주민"
-    ),
-    CONTACT: _set("email phone telefon address adress zipcode postcode 电话 手机 地址 邮箱 電話 住所 전화 주소"),
-    SECRET: _set("passw apikey secret accesstoken authtoken 密码 暗証 비밀번호"),
-    PLACE: _set("filepath filename useragent ipaddr ipv macaddr"),
-}
-"""What also tells where words are written together."""
-_OF_A_PERSON = _set("email mail phone telephone mobile dob birthdate birthday address password ssn mrn ip url token")
-_NO_TEXT = _set("id ids idx index code label type kind language date emotion role topic act category class level")
-"""Beside these a word for talk names something about it: ``question_type``."""
+_WHY = {"identity": IDENTITY, "contact": CONTACT, "secret": SECRET, "place": PLACE, "spoken": SPOKEN}
+_MODELS = frozenset({"model", "llm"})
+_WHOSE = "|".join(sorted({"user", *PEOPLE, *SESSIONS}, key=len, reverse=True))
+_JOINED = re.compile(rf"^({_WHOSE})({'|'.join(sorted({*ID_ENDS, *frozenset().union(*NAMED.values())}))})$")
+"""Two words that are written together: ``patientdob``."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -136,7 +66,8 @@ def words_of(name: str) -> tuple[str, ...]:
     """
     spaced = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", unicodedata.normalize("NFKC", name))
     plain = "".join(sign for sign in unicodedata.normalize("NFD", spaced) if not unicodedata.combining(sign))
-    return tuple(re.findall(r"[^\W\d_]+", plain.casefold()))
+    words = re.findall(r"[^\W\d_]+", plain.casefold())
+    return tuple(part for word in words for part in _JOINED.sub(r"\1 \2", word).split())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -149,11 +80,11 @@ def is_known(name: str) -> bool:
     [True, True, True, True, False, False]
     """
     words = words_of(name)
-    if "_".join(words) in _KNOWN:
+    if "_".join(words) in KNOWN:
         return True
     if not _MODELS.isdisjoint(words):
         return not against_name(name)
-    return len(words) == 2 and words[0] in _PEOPLE | _SESSIONS and words[1] in _ID_ENDS
+    return len(words) == 2 and words[0] in PEOPLE | SESSIONS and words[1] in ID_ENDS
 
 
 @functools.lru_cache(maxsize=4096)
@@ -167,18 +98,18 @@ def against_name(name: str) -> str:
     """
     words = words_of(name)
     parts, together = set(words), "".join(words)
-    if not words or together in ("first", "last", "middle", "given"):
+    if not words or words[-1] in ("first", "last", "middle", "given"):
         return IDENTITY
-    if parts & _THINGS:
+    if parts & THINGS:
         parts -= {"name", "number", "id", "key"}
     elif any(word.endswith("name") for word in words):
         parts.add("name")
-    for why, known in _WORDS.items():
-        if parts & known and not (why == SPOKEN and parts & _NO_TEXT):
+    for kind, why in _WHY.items():
+        if parts & NAMED[kind] and not (why == SPOKEN and parts & NO_TEXT):
             return why
-        if any(part in together for part in _PARTS.get(why, ())):
+        if any(part in together for part in WITHIN.get(kind, ())):
             return why
-    return IDENTIFIER if words[-1] in _ID_ENDS and not parts & _THINGS else ""
+    return IDENTIFIER if words[-1] in ID_ENDS and not parts & THINGS else ""
 
 
 # ---- values
@@ -188,7 +119,31 @@ _MOST_WORDS = 5
 _LONGEST_NAME = 100
 """Names of models and the like have no space and may be longer."""
 _WORD = re.compile(r"[^\W\d_]+")
-_IN_SENTENCES = _set("i me my mine myself we us our you your yours he she they him you her his them their it")
+_IN_SENTENCES = frozenset(
+    [
+        "i",
+        "me",
+        "my",
+        "mine",
+        "myself",
+        "we",
+        "us",
+        "our",
+        "you",
+        "your",
+        "yours",
+        "he",
+        "she",
+        "they",
+        "him",
+        "you",
+        "her",
+        "his",
+        "them",
+        "their",
+        "it",
+    ]
+)
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|m[aä]r|mai|okt|dez)[a-z]*\.?"
 _DATE = re.compile(
     rf"\b(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d\d)\b|"
@@ -208,14 +163,27 @@ _FILE = re.compile(
 _DIGITS = re.compile(r"(?:\d[ ().-]{0,2}){7,}|\d{3}-\d\d-\d{4}|\+\d")
 _CODE = re.compile(r"(?=\S*\d\S*\d\S*\d)(?=\S*[a-z])\S{12,}|\S*\d{4,}\S*", re.IGNORECASE)
 _NAME_WORD = re.compile(r"[^\W\d_](?:\.|[^\W\d_]*(?:[-'\u2019][^\W\d_]+)*\.?)")
-_PARTICLES = _set("van von der den de del della di da la le bin ibn al el ten ter of")
-_NO_NAME_WORDS = _set(
-    "session group care usual control clinic therapy treatment wait waiting list phase part training course visit week "
-    "interview case study unit team day morning evening afternoon first second third pre post test pilot baseline "
-    "follow up high low medium good poor motivational interviewing cognitive behavioral behavioural counseling "
-    "counselling support centre center hospital service services north south east west new old human model sample "
-    "client therapist patient counselor practice role play demo intake chat call supervision conversation dialogue "
-    "transcript lake house home online person problem problems and the in on with without no not"
+_PARTICLES = frozenset(
+    [
+        "van",
+        "von",
+        "der",
+        "den",
+        "de",
+        "del",
+        "della",
+        "di",
+        "da",
+        "la",
+        "le",
+        "bin",
+        "ibn",
+        "al",
+        "el",
+        "ten",
+        "ter",
+        "of",
+    ]
 )
 
 
@@ -241,6 +209,11 @@ def may_be_fact(text: str) -> bool:
     return len(text) <= LONGEST_FACT and len(_WORD.findall(text)) <= _MOST_WORDS and not is_sentence(text)
 
 
+def reads_like_talk(text: str) -> bool:
+    """Tell a sentence, or more words or letters than a label has, from a label."""
+    return is_sentence(text) or (" " in text and not may_be_fact(text)) or len(text) > _LONGEST_NAME
+
+
 def is_full_name(text: str) -> bool:
     """Tell whether a text has the form of a person's full name: two to four words with capitals.
 
@@ -254,7 +227,7 @@ def is_full_name(text: str) -> bool:
     if not 2 <= len(named) <= 4 or not all(map(_NAME_WORD.fullmatch, words)):
         return False
     has_capitals = all(word[0].isupper() for word in named) and any(len(word.strip(".")) > 1 for word in named[1:])
-    return has_capitals and not any(word.casefold() in _NO_NAME_WORDS for word in named)
+    return has_capitals and not any(word.casefold() in NO_NAMES for word in named)
 
 
 def against_value(value: str) -> str:
@@ -272,7 +245,7 @@ def against_value(value: str) -> str:
         return IDENTITY
     if _SITE.search(text) or _FILE.search(text):
         return PLACE
-    if is_sentence(text) or (not may_be_fact(text) and " " in text) or len(text) > _LONGEST_NAME:
+    if reads_like_talk(text):
         return SPOKEN
     return IDENTITY if is_full_name(text) or _DIGITS.search(text) or _CODE.search(text) else ""
 
@@ -308,7 +281,7 @@ def against_known(name: str, value: str) -> str:
     words, why = words_of(name), against_value(value)
     if words in (("client",), ("counselor",)):
         return why if why == SPOKEN else ""
-    if words[0] in _PEOPLE or why in (CONTACT, SPOKEN):
+    if words[0] in PEOPLE or why in (CONTACT, SPOKEN):
         return why
     if why == PLACE and not _MODELS.isdisjoint(words):
         return why if re.search(r"^[~/.]|\\|:/|^[A-Za-z]:", value.strip()) else ""
@@ -324,7 +297,7 @@ def names_person(name: str, values: Iterable[str] = ()) -> bool:
     (True, False, True)
     """
     last = words_of(name)[-1:]
-    by_name = bool(last) and (last[0] in _OF_A_PERSON or last[0].endswith("name")) and bool(against_name(name))
+    by_name = bool(last) and (last[0] in OF_A_PERSON or last[0].endswith("name")) and bool(against_name(name))
     return by_name or any("@" in value or _DIGITS.search(value) or _DATE.search(value) for value in values)
 
 
@@ -378,7 +351,7 @@ class Tally:
     def against(self, name: str) -> str:
         """Return why the field is not copied; empty where it looks like a grouping, or a number on a scale."""
         words = set(words_of(name))
-        is_measure = self.numbers and bool(words & _MEASURED) and not words & _NEVER_MEASURED
+        is_measure = self.numbers and bool(words & MEASURED) and not words & NEVER_MEASURED
         if why := ("" if is_measure else against_name(name)) or self.why:
             return why
         if self.n_sessions < FEWEST_SESSIONS:

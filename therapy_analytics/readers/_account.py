@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from therapy_analytics.core.identity import LONGEST_FACT, groupings, may_be_fact
+from therapy_analytics.core.identity import LONGEST_FACT, groupings, may_be_fact, words_of
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._addresses import folder_of, named, placed, real, shown
@@ -161,7 +161,7 @@ class Account:
             yield Remark(table.path, None, table.problem, table.remedy)
             return
         for name in table.left_out:
-            problem = f"the column {name} was left out of the results, for remarks may hold what was said"
+            problem = f"the column {name} was left out of the results, for remarks and sentences may hold what was said"
             yield Remark(table.path, None, problem, f"If it is wanted there, say --keep {name}")
         ids = [session for place, session in self._applied.without_row if place == table.place]
         if ids:
@@ -219,7 +219,10 @@ class Account:
     def _not_copied(self) -> Iterator[str]:
         """Yield a sentence that lists what stands beside the turns and is not copied."""
         if names := self.left_out():
-            listed = ", ".join(shown_fields(names))
+            spellings: dict[str, str] = {}
+            for name in names:
+                spellings.setdefault("".join(words_of(name)), name)
+            listed = ", ".join(shown_fields(spellings.values()))
             yield f"Beside the turns and not copied: {listed}. `tanalyze inspect` says why; --keep NAME copies one."
 
 
