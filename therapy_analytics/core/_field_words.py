@@ -57,7 +57,7 @@ email mail phone telephone mobile dob birthdate birthday address password ssn mr
 NAMED = {
     "identity": _set("""
 name names dob bday yob born age_of_birth ssn sin nino nin nhs mrn npi ein itin tin tax national citizen passport
-driver plate vin vehicle insurance insurer insured policy member subscriber beneficiary medicare medicaid payer
+driver plate vin vehicle insurance insurer insured policy subscriber beneficiary medicare medicaid payer
 account iban bic swift bank routing initials alias nick salutation honorific maiden surname forename signature photo
 picture image avatar face selfie fingerprint voiceprint biometric employer employee badge school company workplace
 occupation owner creator author host organizer organiser attendee attendees invitee invitees guest guests guarantor
@@ -119,5 +119,13 @@ high low medium good poor motivational interviewing cognitive behavioral behavio
 centre center hospital service services north south east west new old human model sample client therapist patient
 counselor practice role play demo intake chat call supervision conversation dialogue transcript lake house home online
 person problem problems and the in on with without no not
+experience previous current past future other general social job academic work pressure crisis breakup partner friends
+friend ongoing depression anxiety anger alcohol drug drugs substance use abuse eating sleep bullying appearance grief
+stress trauma pain weight smoking exercise diet medication college degree bachelor master doctoral graduate
+undergraduate education married divorced widowed employed unemployed retired student full time half self help peer
+text web video audio live recorded real simulated synthetic actor brief long short standard enhanced intensive early
+late middle mild moderate severe minimal none very yes all both mixed single double blind placebo active type level
+stage arm cohort site urban rural state community primary secondary acute chronic outpatient inpatient residential
+emergency
 """)
 """Words that stand in capitals in the names of groups, and in no name of a person."""

@@ -105,7 +105,7 @@ def against_name(name: str) -> str:
     elif any(word.endswith("name") for word in words):
         parts.add("name")
     for kind, why in _WHY.items():
-        if parts & NAMED[kind] and not (why == SPOKEN and parts & NO_TEXT):
+        if parts & NAMED[kind] and not (why == SPOKEN and not NO_TEXT.isdisjoint(words)):
             return why
         if any(part in together for part in WITHIN.get(kind, ())):
             return why

@@ -11,6 +11,7 @@ from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Session
 
+_LONGEST_NAME = 60
 ID_NOT_USED = "The id in the file may identify somebody, or is a sentence, and was not used."
 
 
@@ -63,6 +64,6 @@ def with_groupings(session: Session, beside: Mapping[str, str], groupings: Colle
 def shown_fields(names: Iterable[str]) -> list[str]:
     """Return names of fields to be shown, and the number of those that read like a sentence."""
     names = list(names)
-    found = [printable(name) for name in names if may_be_fact(name)]
+    found = [printable(name) for name in names if len(name) <= _LONGEST_NAME and (" " not in name or may_be_fact(name))]
     more = [counted(len(names) - len(found), "more field")] if len(found) < len(names) else []
     return found + more
