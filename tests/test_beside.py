@@ -16,7 +16,7 @@ from commands import PLAIN, Done, tanalyze
 
 import therapy_analytics as ta
 from therapy_analytics.cli import app
-from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.readers import ReadOptions, as_sessions, read_files
 
 BY_NAME = {
     "ssn": "078051120",
@@ -237,3 +237,111 @@ def test_keep_copies_a_field_by_its_name(work: Path) -> None:
     assert refused.status == 2
     assert "--keep: no transcript has a field 'frown', and no table about sessions a column. " in refused.err
     assert "There are: ssn, dob, " in refused.err
+
+
+def test_a_second_run_keeps_what_the_first_has_done(done: dict[str, Done]) -> None:
+    again = done["run talks --tagger fast --figure-format svg --measures all --explain --out r"]
+    assert "18 sessions done by an earlier run of the same kind were kept." in again.text
+
+
+def test_sentences_in_a_table_of_ones_own_are_left_out_unless_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "talks").mkdir()
+    for name in "ab":
+        (tmp_path / "talks" / f"{name}.txt").write_text(f"T: How was {name}?\nC: It was {name}.\n")
+    about = (
+        "session_id,client,site,plan,e_mail\na,Ann Lee,north,call her mother,a@b.org\nb,P2,south,She wants to stop,\n"
+    )
+    (tmp_path / "talks" / "sessions.csv").write_text(about)
+    run = tanalyze("run", "talks", *PLAIN, folder=tmp_path)
+    assert "the column plan was left out of the results, for remarks and sentences may hold" in run.text
+    first = pd.read_csv(tmp_path / "results" / "sessions.csv").iloc[0]
+    assert (first["client"], first["site"], first["e_mail"]) == ("Ann Lee", "north", "a@b.org")
+    assert "plan" not in first
+    assert tanalyze("run", "talks", "--keep", "plan", *PLAIN, "--out", "kept", folder=tmp_path).status == 0
+    assert pd.read_csv(tmp_path / "kept" / "sessions.csv")["plan"][0] == "call her mother"
+
+
+@pytest.mark.parametrize(
+    ("given", "files"),
+    [
+        (["here/x"], ["one.txt", "sub/two.txt"]),
+        (["here/x/one.txt"], ["one.txt"]),
+        (["."], ["here/x/one.txt", "here/x/sub/two.txt", "here/y/x/one.txt"]),
+        (["here/x/one.txt", "here/x/sub"], ["one.txt", "sub/two.txt"]),
+        (["here/x", "here/y/x"], ["here/x/one.txt", "here/x/sub/two.txt", "y/x/one.txt"]),
+    ],
+)
+def test_files_are_named_from_the_folder_that_was_given(
+    given: list[str], files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for at, name in enumerate(("x/one.txt", "x/sub/two.txt", "y/x/one.txt")):
+        path = tmp_path / "here" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"T: How was {at}?\nC: It was {at}.\n")
+    assert tanalyze("run", *given, *PLAIN, "--out", "out/r").status == 0
+    assert pd.read_csv("out/r/sessions.csv")["source_file"].tolist() == files
+    absolute = [str(tmp_path / one) for one in given]
+    assert [
+        one.source_file for reading in read_files(absolute, leave_out=Path("out")) for one in reading.sessions
+    ] == files
+    assert str(tmp_path) not in "".join(
+        path.read_text() for path in Path("out/r").rglob("*.[cj]s*") if path.name != "run.json"
+    )
+
+
+FIELDS = {
+    "identity": (
+        "firstName",
+        "patientdob",
+        "Geburtsdatum",
+        "n\u00famero de seguro",
+        "NHS-number",
+        "next of kin",
+        "uploader",
+    ),
+    "contact": ("HomePhone2", "E-Mail", "tel\u00e9fono m\u00f3vil", "PLZ", "twitter_handle", "\u7535\u8bdd"),
+    "secret": ("apiKey", "mot_de_passe_passwd", "authToken", "session.cookie"),
+    "place": ("audioPath", "IPAddress", "recording_url", "user-agent host"),
+    "speech": ("lastMessage", "sessionNotes", "preview_line", "Title"),
+    "number": ("employee_no", "sampleId"),
+}
+
+
+@pytest.mark.parametrize("name", [name for names in FIELDS.values() for name in names])
+def test_fields_are_known_by_their_names_in_any_spelling(name: str) -> None:
+    talks = [[("T", f"How was {at}?"), ("C", f"It was {at}.")] for at in range(6)]
+    rows = [(f"s{at}", *turn, "vorpal") for at, talk in enumerate(talks) for turn in talk]
+    frame = pd.DataFrame(rows, columns=["session_id", "speaker", "text", name])
+    assert {field for one in as_sessions(frame) for field in one.metadata} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "copied"),
+    [
+        ("quality", ["high", "low"] * 3, True),
+        ("quality", ["high", "low"] * 2, False),
+        ("satisfaction", ["4.5", "3", "2.5", "5", "1.25", "4"], True),
+        ("badge", ["1", "2", "1", "2", "1", "2"], False),
+        ("row", ["11", "12", "13", "14", "15", "16"], False),
+        ("chosen", ["a", "b", "c", "d", "e", "f"], False),
+        ("stamp", ["40712", "40712", "40712", "40713", "40713", "40713"], False),
+        ("total_tokens", ["40712", "5120", "7019", "8143", "911", "60442"], True),
+        ("experience", ["Previous Experience", "Current Experience"] * 3, True),
+        ("seen_with", ["Ruth Lindqvist", "Odd Strand"] * 3, False),
+        ("judge_model", ["hosted/Large-12B-A3B", "other-0613"] * 3, True),
+        ("judge_model", ["/home/ann/large.bin"] * 6, False),
+    ],
+)
+def test_a_field_is_copied_if_it_is_a_grouping_or_a_scale(name: str, values: list[str], *, copied: bool) -> None:
+    rows = [(f"s{at}", who, f"{who} {at}", value) for at, value in enumerate(values) for who in "TC"]
+    frame = pd.DataFrame(rows, columns=["session_id", "speaker", "text", name])
+    assert [one.metadata for one in as_sessions(frame)] == [{name: value} if copied else {} for value in values]
+
+
+def test_the_quality_of_a_corpus_is_a_column(corpora: Path) -> None:
+    look = tanalyze("inspect", corpora / "annomi" / "annomi.csv")
+    assert "beside the turns, copied: mi_quality, source_group, quality_label_disputed" in look.out
+    assert f"{TO_TELL} topic." in look.out
+    sessions = ta.read(corpora / "annomi" / "annomi.csv")
+    assert {one.metadata["mi_quality"] for one in sessions} == {"high", "low"}

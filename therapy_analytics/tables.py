@@ -36,7 +36,7 @@ def fixed_column(name: str, meaning: str, unit: str = "text", low: float = -inf,
 
 SESSION_COLUMNS = (
     fixed_column("session_id", "The session; its folder below sessions/ has this name"),
-    fixed_column("source_file", "The transcript's file"),
+    fixed_column("source_file", "The transcript's file, relative to the folder that was named"),
     fixed_column("counselor", "Who the therapist is, from the transcript or a table about the sessions"),
     fixed_column("client", "Who the client is, from the transcript or a table about the sessions"),
     fixed_column("source", "human or llm: what kind of therapist speaks"),

@@ -330,7 +330,9 @@ def test_a_cell_that_begins_like_a_document_is_none(sessions: Sessions) -> None:
 @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a"])
 def test_long_sessions_in_cells_are_not_taken_for_a_text(name: str, sessions: Sessions) -> None:
     long = "\n".join([SESSION] * 1000)
-    one, two = sessions(table(["id", "transcript", "mood"], ["k1", long, "low"], ["k2", long, "high"]), name, keep=("mood",))
+    one, two = sessions(
+        table(["id", "transcript", "mood"], ["k1", long, "low"], ["k2", long, "high"]), name, keep=("mood",)
+    )
     assert (one.id, two.id, len(one.turns), one.metadata) == ("k1", "k2", 2001, {"mood": "low"})
 
 

@@ -54,7 +54,8 @@ class ReadOptions:
     pattern : str or None
         The parts of the file names, as in ``{counselor}_{client}_{date}``.
     keep : tuple of str
-        Columns of remarks (``comment``, ``notes``, ...) in tables about sessions, which are left out unless named here.
+        Fields beside the turns that are copied although nothing is known of their meaning, and columns of remarks or
+        sentences in tables about sessions, which are left out unless named here.
     split_by : str or None
         Where one session of a file ends and the next begins: ``gap=4h`` where nobody speaks for longer than that
         (``s``, ``min``, ``h``, ``d``), or ``day``.
