@@ -224,7 +224,7 @@ def test_rows_and_sessions_that_do_not_meet_are_told_of_and_cost_nothing(tmp_pat
     assert "the row about 'onne'" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert pd.read_csv(tmp_path / "kept" / "sessions.csv").loc[0, "comment"] == "She cried about Mubble"
     assert "--keep: no transcript has a field 'remark', and no table about sessions a column" in look.text
-    assert "Their columns are: session_id, counselor, comment." in look.text
+    assert "There are: session_id, counselor, comment." in look.text
 
 
 def test_a_table_is_held_against_what_was_given(tmp_path: Path) -> None:

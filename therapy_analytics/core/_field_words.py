@@ -59,7 +59,7 @@ NAMED = {
 name names dob bday yob born age_of_birth ssn sin nino nin nhs mrn npi ein itin tin tax national citizen passport
 driver plate vin vehicle insurance insurer insured policy subscriber beneficiary medicare medicaid payer
 account iban bic swift bank routing initials alias nick salutation honorific maiden surname forename signature photo
-picture image avatar face selfie fingerprint voiceprint biometric employer employee badge school company workplace
+picture image avatar face selfie fingerprint voiceprint biometric employer employee badge school firm workplace
 occupation owner creator author host organizer organiser attendee attendees invitee invitees guest guests guarantor
 uploader moderator facilitator presenter recorder operator interpreter translator reviewer approver sender recipient
 recipients participants speakers users referrer physician doctor pcp gp nurse caseworker guardian caregiver carer kin
@@ -97,7 +97,7 @@ highlights keywords quotation complaint impression impressions
 """What fields hold that have one of these words in their names."""
 WITHIN = {
     "identity": _set("""
-birth geburt nacimiento naissance nascita nascimento geboorte urodzeni fodsel fodelse рожден socialsec medicalrec
+compan birth geburt nacimiento naissance nascita nascimento geboorte urodzeni fodsel fodelse рожден socialsec medicalrec
 versicher insur passport passnummer drivers licen ausweis firstname lastname surname fullname 姓名 名字 生日 出生
 身份证 氏名 名前 生年月日 이름 성명 생년 주민
 """),
@@ -117,7 +117,7 @@ session group care usual control clinic therapy treatment wait waiting list phas
 interview case study unit team day morning evening afternoon first second third pre post test pilot baseline follow up
 high low medium good poor motivational interviewing cognitive behavioral behavioural counseling counselling support
 centre center hospital service services north south east west new old human model sample client therapist patient
-counselor practice role play demo intake chat call supervision conversation dialogue transcript lake house home online
+counselor practice role play demo intake chat call supervision conversation dialogue transcript lake home online
 person problem problems and the in on with without no not
 experience previous current past future other general social job academic work pressure crisis breakup partner friends
 friend ongoing depression anxiety anger alcohol drug drugs substance use abuse eating sleep bullying appearance grief
