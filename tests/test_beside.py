@@ -186,7 +186,9 @@ def test_no_name_of_such_a_field_stands_there_but_in_one_line(work: Path, done: 
     for words, one in done.items():
         assert one.text.count(TO_TELL) <= 1
         assert words.startswith("inspect") or not form.search(LINE.sub("", one.text)), words
-    found = [str(path) for path in made(work) if path.is_file() and form.search(path.read_bytes().decode("latin-1"))]
+    own = work / "redacted"  # its words for what it looks for are some of these
+    files = [path for path in made(work) if path.is_file() and own not in path.parents]
+    found = [str(path) for path in files if form.search(path.read_bytes().decode("latin-1"))]
     assert found == []
 
 
