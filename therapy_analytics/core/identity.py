@@ -98,7 +98,7 @@ def against_name(name: str) -> str:
     """
     words = words_of(name)
     parts, together = set(words), "".join(words)
-    if not words or words[-1] in ("first", "last", "middle", "given"):
+    if not words or words[-1] in ("first", "last", "middle", "given", "user", "md"):
         return IDENTITY
     if parts & THINGS:
         parts -= {"name", "number", "id", "key"}
