@@ -204,8 +204,10 @@ def test_rows_and_sessions_that_do_not_meet_are_told_of_and_cost_nothing(tmp_pat
     assert (run.status, again.status, look.status) == (0, 0, 2), run.err
     path = Path("talks") / "Sessions.csv"
     says = (
-        f"Check: {path}: the column comment was left out of the results, "
-        "for remarks and sentences may hold what was said.",
+        (
+            f"Check: {path}: the column comment was left out of the results, "
+            "for remarks and sentences may hold what was said."
+        ),
         "If it is wanted there, say --keep comment.",
         f"Check: {path}: no row is about 1 session: two.",
         f"Check: {path}, line 3: the row about 'onne' is about no session that was read.",
