@@ -204,7 +204,10 @@ def test_rows_and_sessions_that_do_not_meet_are_told_of_and_cost_nothing(tmp_pat
     assert (run.status, again.status, look.status) == (0, 0, 2), run.err
     path = Path("talks") / "Sessions.csv"
     says = (
-        f"Check: {path}: the column comment was left out of the results, for remarks may hold what was said.",
+        (
+            f"Check: {path}: the column comment was left out of the results, "
+            "for remarks and sentences may hold what was said."
+        ),
         "If it is wanted there, say --keep comment.",
         f"Check: {path}: no row is about 1 session: two.",
         f"Check: {path}, line 3: the row about 'onne' is about no session that was read.",
@@ -223,8 +226,8 @@ def test_rows_and_sessions_that_do_not_meet_are_told_of_and_cost_nothing(tmp_pat
         assert file.is_dir() or b"Mubble" not in file.read_bytes(), file
     assert "the row about 'onne'" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert pd.read_csv(tmp_path / "kept" / "sessions.csv").loc[0, "comment"] == "She cried about Mubble"
-    assert "--keep: no table about sessions has a column 'remark'" in look.text
-    assert "Their columns are: session_id, counselor, comment." in look.text
+    assert "--keep: no transcript has a field 'remark', and no table about sessions a column" in look.text
+    assert "There are: session_id, counselor, comment." in look.text
 
 
 def test_a_table_is_held_against_what_was_given(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ class Session:
     id : str
         Unique in a run and safe as a folder name.
     source_file : str
-        The file that it was read from, as the user named it.
+        The file that it was read from, relative to the folder that the user named.
     turns : tuple of Turn
         In order.
     metadata : mapping of str to str

@@ -37,7 +37,7 @@ def fixed_column(name: str, meaning: str, unit: str = "text", low: float = -inf,
 
 SESSION_COLUMNS = (
     fixed_column("session_id", "The session; its folder below sessions/ has this name"),
-    fixed_column("source_file", "The transcript's file"),
+    fixed_column("source_file", "The transcript's file, relative to the folder that was named"),
     fixed_column("counselor", "Who the therapist is, from the transcript or a table about the sessions"),
     fixed_column("client", "Who the client is, from the transcript or a table about the sessions"),
     fixed_column("source", "human or llm: what kind of therapist speaks"),
@@ -176,8 +176,13 @@ def about(session: Session) -> dict[str, str]:
     return {name: str(row[name]) for name in dict.fromkeys([*names, *row])}
 
 
+def about_name(key: str) -> str:
+    """Return the column of a fact about a session."""
+    return f"meta_{key}" if key in _RESERVED else key
+
+
 def _session_row(session: Session) -> dict[str, object]:
-    about = {f"meta_{key}" if key in _RESERVED else key: value for key, value in session.metadata.items()}
+    about = {about_name(key): value for key, value in session.metadata.items()}
     return {
         **about,
         "session_id": session.id,

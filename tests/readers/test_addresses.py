@@ -90,7 +90,7 @@ def test_sessions_with_what_a_table_beside_them_says(folder: Any) -> None:
     put(folder, "sessions.csv", "session_id,site\nlee_1,North\n")
     own = put(folder, "own/table.csv", "session_id,mood\nlee_1,4\n")
     (one,) = read(address, options=ReadOptions(pattern="{counselor}_{number}", metadata=own))  # type: ignore[arg-type]
-    assert (one.id, one.source_file) == ("lee_1", address)
+    assert (one.id, one.source_file) == ("lee_1", "lee_1.txt")
     assert dict(one.metadata) == {"counselor": "lee", "number": "1", "site": "North", "mood": "4"}
     put(folder, "sessions.csv", "session_id,site\nlee_1,South\n")
     assert read(address)[0].metadata["site"] == "South"

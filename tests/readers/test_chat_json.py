@@ -104,17 +104,22 @@ def test_times_of_messages(session: SessionOf) -> None:
     assert isinstance(one.turns[0].start_s, float)
 
 
-@pytest.mark.parametrize("key", ["id", "session_id", "conversation_id", "title"])
+@pytest.mark.parametrize("key", ["id", "session_id", "conversation_id"])
 def test_ids_come_from_the_file(key: str, sessions: Sessions) -> None:
     text = json.dumps([{key: "first", "messages": messages()}, {key: 2, "messages": messages()}])
     assert [one.id for one in sessions(text, "a.json")] == ["first", "2"]
 
 
-def test_short_facts_beside_the_messages_are_metadata(session: SessionOf) -> None:
-    one = session(
-        json.dumps({"id": "x", "model": "m-1", "rating": 4, "long": "w " * 40, "messages": messages()}), "a.json"
-    )
-    assert one.metadata == {"model": "m-1", "rating": "4"}
+@pytest.mark.parametrize("key", ["title", "name"])
+def test_a_title_is_no_id(key: str, sessions: Sessions) -> None:
+    text = json.dumps([{key: "first", "messages": messages()}, {key: 2, "uuid": "u2", "messages": messages()}])
+    assert [(one.id, one.metadata) for one in sessions(text, "a.json")] == [("a", {}), ("u2", {})]
+
+
+def test_facts_beside_the_messages_are_metadata(session: SessionOf) -> None:
+    text = json.dumps({"id": "x", "model": "m-1", "rating": 4, "long": "w " * 40, "messages": messages()})
+    assert session(text, "a.json").metadata == {"model": "m-1"}
+    assert session(text, "a.json", keep=("Rating",)).metadata == {"model": "m-1", "rating": "4"}
 
 
 def test_a_long_name_of_a_model_is_a_fact_too(session: SessionOf) -> None:
@@ -341,7 +346,7 @@ def test_the_current_branch_is_followed_from_its_leaf(session: SessionOf) -> Non
     )
     assert heard(one) == [("user", "First."), ("assistant", "Second."), ("user", "Third.")]
     assert one.id == "x-1"
-    assert one.metadata == {"title": "A walk", "date": "2024-03-12"}
+    assert one.metadata == {"date": "2024-03-12"}
     assert one.notes == ("1 message of branches that were edited or tried again left out.",)
     assert [turn.start_s for turn in one.turns] == [0.0, 60.0, None]
     assert [turn.first_row for turn in one.turns] == [1, 2, 3]
@@ -672,13 +677,14 @@ def test_facts_of_objects_beside_the_messages_are_metadata(session: SessionOf) -
         "created_at": "2024-03-12T23:30:00-02:00",
         "_id": "q",
     }
-    assert session(json.dumps({**about, "messages": messages()}), "a.json").metadata == {
+    kept = session(json.dumps({**about, "messages": messages()}), "a.json", keep=("survey.client.empathy",))
+    assert kept.metadata == {
         "survey_client_empathy": "5",
         "date": "2024-03-13",
     }
 
 
-def test_words_beside_the_messages_are_no_facts(session: SessionOf) -> None:
+def test_words_beside_the_messages_are_no_facts(sessions: Sessions) -> None:
     """Speech recognisers write all that was said beside the segments; of a short talk it became a column."""
     about = {
         "text": "Why? So.",
@@ -690,12 +696,9 @@ def test_words_beside_the_messages_are_no_facts(session: SessionOf) -> None:
         "transcript_language": "en",
         "content_topic": "sleep",
     }
-    assert session(json.dumps({**about, "messages": messages()}), "a.json").metadata == {
-        "lastMessage_message_id": "m7",
-        "problem": "job crisis",
-        "transcript_language": "en",
-        "content_topic": "sleep",
-    }
+    chats = [{**about, "id": n, "messages": messages()} for n in range(5)]
+    for one in sessions(json.dumps(chats), "a.json"):
+        assert one.metadata == {"problem": "job crisis", "transcript_language": "en", "content_topic": "sleep"}
 
 
 def test_codes_of_people_beside_a_message_are_gold(session: SessionOf) -> None:
@@ -867,12 +870,13 @@ def test_dates_in_smaller_units(unit: int) -> None:
     assert [row.start_s for row in one.rows] == [0.0, 9.0]
 
 
-def test_tables_of_other_things_are_no_facts(session: SessionOf) -> None:
+def test_tables_of_other_things_are_no_facts(sessions: Sessions) -> None:
     beside = {
         "judge": {f"chunk{n}": {"length": n} for n in range(5)},
         "rated": {f"by{n}": {"score": n} for n in range(2)},
     }
-    one = session(json.dumps({**beside, "messages": messages()}), "a.json")
+    chats = [{**beside, "id": n, "messages": messages()} for n in range(5)]
+    one, *_ = sessions(json.dumps(chats), "a.json")
     assert one.metadata == {"rated_by0_score": "0", "rated_by1_score": "1"}
 
 

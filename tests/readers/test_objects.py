@@ -227,7 +227,9 @@ def test_the_meta_of_a_speaker_or_an_utterance_says_the_role() -> None:
 
 def test_short_facts_of_a_conversation_are_metadata() -> None:
     meta = {"therapist": "T", "score": 0.5, "done": True, "notes": [SECRET], "summary": SECRET * 9, 3: "x", "no": None}
-    assert one(conversation(meta=meta)).metadata == {"counselor": "T", "score": "0.5", "done": "True"}
+    assert one(conversation(meta=meta)).metadata == {"counselor": "T"}
+    kept = one(conversation(meta=meta), keep=("score", "done"))
+    assert kept.metadata == {"counselor": "T", "score": "0.5", "done": "True"}
 
 
 def test_an_utterance_without_words_is_left_out() -> None:
@@ -256,7 +258,7 @@ def test_a_real_corpus() -> None:
     corpus.get_conversation("u0").add_meta("site", "north")
     session = one(corpus)
     assert turns(session) == MERGED
-    assert (session.id, session.metadata, session.role_method) == ("u0", {"site": "north"}, "file")
+    assert (session.id, session.metadata, session.role_method) == ("u0", {}, "file")
     assert turns(one(corpus.get_conversation("u0"))) == MERGED
 
 
@@ -320,7 +322,7 @@ def test_a_frame_is_read_like_a_table() -> None:
             "site": ["north"] * 4 + ["south"],
         }
     )
-    first, second = as_sessions(frame)
+    first, second = as_sessions(frame, options=ReadOptions(keep=("site",)))
     assert turns(first) == MERGED
     assert [turn.start_s for turn in first.turns] == [0.0, 2.5, 6.0]
     assert (first.id, first.source_file, first.metadata) == ("1", "DataFrame", {"site": "north"})
@@ -392,8 +394,8 @@ def test_docs_and_pairs_are_not_mixed(nlp: spacy.language.Language) -> None:
 
 def test_sessions_survive_pickling_and_hide_their_words(nlp: spacy.language.Language) -> None:
     frame = pd.DataFrame(PAIRS, columns=["speaker", "text"])
-    sessions = as_sessions([PAIRS, spoken_docs(nlp), conversation(meta={"site": "north"}), frame])
+    sessions = as_sessions([PAIRS, spoken_docs(nlp), conversation(meta={"arm": "north"}), frame])
     again = pickle.loads(pickle.dumps(sessions))
     assert [turns(session) for session in again] == [MERGED] * 4
-    assert [session.metadata for session in again] == [{}, {}, {"site": "north"}, {}]
+    assert [session.metadata for session in again] == [{}, {}, {"arm": "north"}, {}]
     assert "sleep" not in repr(sessions)

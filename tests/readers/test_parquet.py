@@ -44,7 +44,7 @@ def test_a_row_an_utterance(session: SessionOf) -> None:
         {"speaker": "C", "text": None, "start": None, "code": None, "at": dt.datetime(2024, 5, 1), "n": 2},
         {"speaker": "C", "text": "Hi.", "start": 3.0, "code": "n", "at": dt.datetime(2024, 5, 1), "n": 3},
     ]
-    one = session(parquet(rows), "a.parquet")
+    one = session(parquet(rows), "a.parquet", keep=("at",))
     assert [(turn.speaker, turn.text, turn.first_row, turn.start_s, turn.gold) for turn in one.turns] == [
         ("T", "Hello.", 1, 1.5, {"code": "q"}),
         ("C", "Hi.", 3, 3.0, {"code": "n"}),

@@ -137,7 +137,7 @@ y,2,C,No.,,,1,work,,ee
 
 
 def test_codes_are_kept_as_gold(sessions: Sessions) -> None:
-    first, second = sessions(CODED, "a.csv")
+    first, second = sessions(CODED, "a.csv", keep=("topic",))
     assert [turn.gold for turn in first.turns] == [
         {"Main Code": "question", "subtype": "open"},
         {"Main Code": "neutral"},
@@ -229,7 +229,7 @@ def test_the_same_words_twice_in_a_turn_are_said_twice(spoken: Spoken) -> None:
 
 def test_patient_and_doctor_in_turn_across_a_row(sessions: Sessions) -> None:
     text = "id,mood,p1,d1,p2,d2\nk1,low,I am tired today.,Since when?,Monday.,I see.\nk2,high,Hello.,,Hi.,Well then.\n"
-    first, second = sessions(text, "a.csv")
+    first, second = sessions(text, "a.csv", keep=("mood",))
     assert (first.id, first.metadata) == ("k1", {"mood": "low"})
     assert turns_of(first) == [("p", "I am tired today."), ("d", "Since when?"), ("p", "Monday."), ("d", "I see.")]
     assert turns_of(second) == [("p", "Hello. Hi."), ("d", "Well then.")]
@@ -330,7 +330,9 @@ def test_a_cell_that_begins_like_a_document_is_none(sessions: Sessions) -> None:
 @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a"])
 def test_long_sessions_in_cells_are_not_taken_for_a_text(name: str, sessions: Sessions) -> None:
     long = "\n".join([SESSION] * 1000)
-    one, two = sessions(table(["id", "transcript", "mood"], ["k1", long, "low"], ["k2", long, "high"]), name)
+    one, two = sessions(
+        table(["id", "transcript", "mood"], ["k1", long, "low"], ["k2", long, "high"]), name, keep=("mood",)
+    )
     assert (one.id, two.id, len(one.turns), one.metadata) == ("k1", "k2", 2001, {"mood": "low"})
 
 

@@ -159,8 +159,8 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(
         "--keep",
-        metavar="COLUMN",
-        help="Also copy this column of remarks about the sessions. Repeatable.",
+        metavar="NAME",
+        help="Also copy this field beside the turns, or column of remarks. Repeatable.",
         show_default=False,
         rich_help_panel=INPUT,
     ),

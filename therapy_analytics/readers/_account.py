@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from therapy_analytics.core.identity import LONGEST_FACT, groupings, may_be_fact, words_of
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._addresses import folder_of, named, placed, real, shown
 from therapy_analytics.readers._applied import GUESSED, Applied
 from therapy_analytics.readers._base import ReadOptions
+from therapy_analytics.readers._beside import is_kept, shown_fields
 from therapy_analytics.readers._build import safe_id
-from therapy_analytics.readers._columns import LONGEST_FACT, may_be_fact
 from therapy_analytics.readers._files import transcripts_in
 from therapy_analytics.readers._fragment_reading import FragmentReading
 from therapy_analytics.readers._metadata import SessionTable as Table
@@ -120,14 +121,23 @@ class Account:
         return {option: (problem, remedy) for option, (given, problem, remedy) in every.items() if given is not None}
 
     def _refuse_keep(self) -> None:
-        if not self._options.keep:
-            return
-        tables = self._tables()
+        keep = self._options.keep
+        tables = self._tables() if keep else ()
         known = dict.fromkeys(name for table in tables if isinstance(table, Table) for name in table.columns)
-        for name in self._options.keep:
-            if plain_name(name) not in known:
-                there = f"Their columns are: {_listed(known)}" if known else "There is none beside the transcripts"
-                raise BadOptionError("--keep", f"no table about sessions has a column {_quoted(name)}", there)
+        for name in keep:
+            if plain_name(name) not in known and not any(is_kept(one, [name]) for one in self._applied.kept):
+                known |= dict.fromkeys(self.left_out())
+                there = f"There are: {_listed(known)}" if known else "There is nothing to keep"
+                problem = f"no transcript has a field {_quoted(name)}, and no table about sessions a column"
+                raise BadOptionError("--keep", problem, there)
+
+    def groupings(self) -> frozenset[str]:
+        """Return the fields beside the turns that are copied because they are groupings over all sessions."""
+        return groupings(self._applied.fields)
+
+    def left_out(self) -> dict[str, str]:
+        """Return the fields beside the turns that are not copied, each with the reason."""
+        return {name: why for name, one in self._applied.fields.items() if (why := one.against(name))}
 
     def _tables(self) -> list[Table | BadDataFileError]:
         """Return the tables about sessions, or what is wrong with one."""
@@ -151,7 +161,7 @@ class Account:
             yield Remark(table.path, None, table.problem, table.remedy)
             return
         for name in table.left_out:
-            problem = f"the column {name} was left out of the results, for remarks may hold what was said"
+            problem = f"the column {name} was left out of the results, for remarks and sentences may hold what was said"
             yield Remark(table.path, None, problem, f"If it is wanted there, say --keep {name}")
         ids = [session for place, session in self._applied.without_row if place == table.place]
         if ids:
@@ -204,7 +214,16 @@ class Account:
         checks = [f"Check: {one}" for one in remarks[:most]]
         if len(checks) < len(remarks):
             checks.append(f"Check: {len(remarks) - len(checks)} more in problems.csv, whose kind is check.")
-        return [*in_part, *_guesses(self._applied.guessed), *checks]
+        return [*in_part, *_guesses(self._applied.guessed), *self._not_copied(), *checks]
+
+    def _not_copied(self) -> Iterator[str]:
+        """Yield a sentence that lists what stands beside the turns and is not copied."""
+        if names := self.left_out():
+            spellings: dict[str, str] = {}
+            for name in names:
+                spellings.setdefault("".join(words_of(name)), name)
+            listed = ", ".join(shown_fields(spellings.values()))
+            yield f"Beside the turns and not copied: {listed}. `tanalyze inspect` says why; --keep NAME copies one."
 
 
 def _guesses(guessed: Mapping[tuple[str, str], int]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from therapy_analytics.core.identity import Tally, count_in
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._roles import is_first_name, names_speaker, role_of_label
@@ -38,6 +39,10 @@ class Applied:
         Tables about sessions that were looked up: where each is opened, and how messages show it.
     rows : set of (str, str)
         Rows of tables that are about one of the sessions: place of the table and key of the row.
+    fields : dict of str to Tally
+        What files say about sessions beside the turns and is not of known meaning, by field; no values.
+    kept : dict of str to None
+        Fields that the user keeps.
     without_row : list of (str, str)
         Sessions that no row is about although there are tables: place of the last of the tables, and id.
     guessed : Counter of (str, str)
@@ -50,6 +55,8 @@ class Applied:
     stems: dict[str, None] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
     rows: set[tuple[str, str]] = field(default_factory=set)
+    fields: dict[str, Tally] = field(default_factory=dict)
+    kept: dict[str, None] = field(default_factory=dict)
     without_row: list[tuple[str, str]] = field(default_factory=list)
     guessed: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -61,6 +68,8 @@ class Applied:
         _take(self.stems, other.stems)
         self.tables |= other.tables
         self.rows |= other.rows
+        count_in(self.fields, other.fields)
+        self.kept |= other.kept
         self.without_row += other.without_row
         self.guessed += other.guessed
 

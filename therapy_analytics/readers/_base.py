@@ -55,7 +55,8 @@ class ReadOptions:
     pattern : str or None
         The parts of the file names, as in ``{counselor}_{client}_{date}``.
     keep : tuple of str
-        Columns of remarks (``comment``, ``notes``, ...) in tables about sessions, which are left out unless named here.
+        Fields beside the turns that are copied although nothing is known of their meaning, and columns of remarks or
+        sentences in tables about sessions, which are left out unless named here.
     pseudonyms : Pseudonyms or None
         The key by which names of clients, counselors, sessions and files, and labels that are names, are replaced.
     split_by : str or None

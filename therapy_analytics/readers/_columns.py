@@ -1,7 +1,4 @@
-"""Which column of a table is which, by the many names that people give them, and which may hold facts about a session.
-
-A fact is short and no sentence: words of a session must not reach a table of sessions that nobody expects to hold them.
-"""
+"""Which column of a table is which, by the many names that people give them, in about ten languages."""
 
 from __future__ import annotations
 
@@ -89,7 +86,6 @@ _WORD_LISTS: Mapping[str, tuple[str, str]] = {
         "session conversation conv dialog dialogue interview transcript call video chat",
         "act turn utt utterance vol message type topic speaker date",
     ),
-    "words": (f"{_TEXT_WORDS} sentence question response input output query completion {REMARKS}", _NO_TEXT_WORDS),
     "remarks": (REMARKS, _NO_TEXT_WORDS),
 }
 _WORDS = {kind: tuple(frozenset(words.split()) for words in lists) for kind, lists in _WORD_LISTS.items()}
@@ -180,17 +176,6 @@ def numbers_utterances(name: str) -> bool:
     return bool(set(slug(name).split("_")) & set(_UTTERANCE_LEVEL))
 
 
-def names_words(name: str) -> bool:
-    """Tell whether a column or a field is named for what was said, which is no fact about the session.
-
-    Examples
-    --------
-    >>> names_words("text"), names_words("lastMessage"), names_words("transcript_id")
-    (True, True, False)
-    """
-    return _is_called(slug(name), "words")
-
-
 def names_remarks(name: str) -> bool:
     """Tell whether a column of a table about sessions is named for remarks, in which words of a session may stand.
 
@@ -200,50 +185,3 @@ def names_remarks(name: str) -> bool:
     (True, True, False, False)
     """
     return _is_called(slug(name), "remarks")
-
-
-LONGEST_FACT = 40
-_MOST_WORDS = 5
-_WORD = re.compile(r"[^\W\d_]+")
-_PRONOUNS = """
-i me my mine myself we us our you your yours he she they him her his them their it
-"""
-_IN_SENTENCES = frozenset(_PRONOUNS.split())
-
-
-def names_fact(name: str) -> bool:
-    """Tell whether a column or a field may hold facts, as its name says.
-
-    Examples
-    --------
-    >>> names_fact("problem type"), names_fact("transcript_id"), names_fact("lastMessage")
-    (True, True, False)
-    """
-    return bool(slug(name)) and not names_words(name)
-
-
-def is_fact(name: str, text: str) -> bool:
-    """Tell whether something under a name is a fact about the session."""
-    return names_fact(name) and may_be_fact(text)
-
-
-def may_be_fact(text: str) -> bool:
-    """Tell a label, a name, a date or a number from something that somebody says.
-
-    What has more than 40 letters or five words is no fact, nor is a sentence.
-
-    Examples
-    --------
-    >>> [may_be_fact(text) for text in ("breakup with partner", "US, phase I", "I lost my job", "Why?")]
-    [True, True, False, False]
-    """
-    return len(text) <= LONGEST_FACT and len(_WORD.findall(text)) <= _MOST_WORDS and not is_sentence(text)
-
-
-def is_sentence(text: str) -> bool:
-    """Tell whether a text asks, exclaims, or has a personal pronoun."""
-    words = _WORD.findall(text)
-    if words[-1:] == ["I"] and len(words) > 1:
-        words.pop()  # a numeral
-    spoken = {word.casefold() for word in words if word == "I" or not word.isupper()}
-    return text.rstrip().endswith(("?", "!")) or not _IN_SENTENCES.isdisjoint(spoken)

@@ -11,17 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from therapy_analytics.readers._columns import (
-    LONGEST_FACT,
-    REMARKS,
-    Places,
-    Record,
-    is_sentence,
-    may_be_fact,
-    names_fact,
-    names_remarks,
-    slug,
-)
+from therapy_analytics.core.identity import LONGEST_FACT, is_sentence, names_person
+from therapy_analytics.readers._columns import REMARKS, Places, Record, names_remarks, slug
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds, span
 
@@ -279,24 +270,21 @@ def is_small_number(name: str) -> bool:
 def constant_columns(
     header: Sequence[str], sessions: Collection[Sequence[Record]], used: frozenset[int | None]
 ) -> dict[str, int]:
-    """Return the columns that say one short thing of each session as a whole, such as a topic, by their plain names."""
+    """Return the columns that say one thing of each session as a whole, such as a topic, by their plain names."""
     if all(len(rows) < 2 for rows in sessions):
         return {}
     return {
         slug(name): at
         for at, name in enumerate(header)
-        if at not in used and may_name_fact(name) and all(_is_one_fact(rows, at) for rows in sessions)
+        if at not in used
+        and may_name_fact(name)
+        and all(record[at] == rows[0][1][at] for rows in sessions for _, record in rows)
     }
 
 
 def may_name_fact(name: str) -> bool:
-    """Tell whether a column is named as a fact about the session may be."""
-    return names_fact(name) and not name.startswith(GOLD)
-
-
-def _is_one_fact(rows: Sequence[Record], at: int) -> bool:
-    first = rows[0][1][at]
-    return may_be_fact(first) and all(record[at] == first for _, record in rows)
+    """Tell whether a column may be about the session: it has a name, and not that of codes."""
+    return bool(slug(name)) and not name.startswith(GOLD)
 
 
 def code_columns(
@@ -339,6 +327,8 @@ def holds_codes(name: str, values: Iterable[str] | Counter[str]) -> bool:
     counts = values if isinstance(values, Counter) else Counter(map(str.strip, values))
     distinct = [value for value in counts if value]
     if not distinct or not may_be_codes(distinct) or (len(distinct) > 2 and _are_numbers_or_times(counts)):
+        return False
+    if names_person(name, distinct):
         return False
     if 2 * sum(map(is_sentence, distinct)) > len(distinct):
         return False

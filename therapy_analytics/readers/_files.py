@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.readers._addresses import inside, is_address, is_folder, located, plainly, real, shown, version
+from therapy_analytics.readers._addresses import (
+    inside,
+    is_address,
+    is_folder,
+    located,
+    plainly,
+    real,
+    shown,
+    version,
+)
 from therapy_analytics.readers._base import READERS, Reader, Source, refuse_binary
 from therapy_analytics.readers._companions import is_companion
 from therapy_analytics.readers._metadata import is_metadata
@@ -37,11 +47,13 @@ def find_files(
     NothingToReadError
         There is none.
     """
-    return [located(path) for path in walk(paths, leave_out, on_table)]
+    return [located(path) for path, _ in walk(paths, leave_out, on_table)]
 
 
-def walk(paths: Iterable[str | Path], leave_out: Path | None = None, on_table: OnTable | None = None) -> Iterator[str]:
-    """Yield the transcript files as `find_files` lists them, as they are found.
+def walk(
+    paths: Iterable[str | Path], leave_out: Path | None = None, on_table: OnTable | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the transcript files as `find_files` lists them, as they are found, each with its name for results.
 
     Parameters
     ----------
@@ -64,18 +76,41 @@ def walk(paths: Iterable[str | Path], leave_out: Path | None = None, on_table: O
             raise NothingToReadError(f"{shown(path)} holds the results of an earlier run, not transcripts.")
     found: set[str] = set()
     forbidden = os.path.realpath(leave_out) if leave_out is not None else None
+    short = _short_names(named)
     for path in named:
         for file in _below(path, forbidden, on_table) if path in folders else [path]:
             place = real(file)
             if place not in found:
                 found.add(place)
-                yield file
+                below = file.removeprefix(path) if path in folders and path != "." else f"/{file}" * (path in folders)
+                yield file, shown(f"{short[path]}{below}".replace(os.sep, "/").lstrip("/"))
     if not found:
         places = ", ".join(map(shown, named)) or "no path"
         raise NothingToReadError(
             f"No transcript was found in {places}. Give files or a folder with transcripts as text with speaker "
             "labels, Word, CSV, Excel, JSON or JSON Lines, or captions with speakers."
         )
+
+
+def _short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Return for what the user named how results call it: the fewest of its last folders that are no other's.
+
+    A folder that was named alone is not called anything: its files are relative to it.
+
+    Examples
+    --------
+    >>> _short_names(["a/talks", "b/talks", "c/one.txt"]), _short_names(["a/one.txt"])
+    ({'a/talks': 'a/talks', 'b/talks': 'b/talks', 'c/one.txt': 'one.txt'}, {'a/one.txt': 'one.txt'})
+    """
+    if len(set(paths)) == 1 and is_folder(paths[0]):
+        return {paths[0]: ""}
+    places = {path: path if is_address(path) else str(Path(path).absolute()) for path in paths}
+    parts = {place: place.replace(os.sep, "/").rstrip("/").split("/") for place in places.values()}
+    found = {place: own[-1] for place, own in parts.items()}
+    for n in range(2, 1 + max(map(len, parts.values()), default=0)):
+        times = Counter(found.values())
+        found = {place: "/".join(parts[place][-n:]) if times[name] > 1 else name for place, name in found.items()}
+    return {path: found[place] for path, place in places.items()}
 
 
 def _below(folder: str, forbidden: str | None, on_table: OnTable | None) -> Iterator[str]:

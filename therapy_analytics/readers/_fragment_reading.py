@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -23,12 +23,13 @@ from therapy_analytics.readers._base import (
     Source,
     load_source,
 )
+from therapy_analytics.readers._beside import ID_NOT_USED, divided, is_kept, tallied, usable_name, with_groupings
 from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._fragments import Fragment, beginning
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
-from therapy_analytics.readers._pseudonyms import pseudonymous
+from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.session import Session
@@ -54,6 +55,8 @@ class FragmentReading:
         The name of its reader.
     sha256 : str
         Hash of the whole file; empty but for the first part.
+    beside : tuple of mapping of str to str
+        What else the file says about each session; copied if the sessions of the run show that it is a grouping.
     by_name : bool
         Whether a table about sessions was looked up, in which other ids could find other rows.
     applied : Applied
@@ -66,8 +69,17 @@ class FragmentReading:
     problem: UnreadableFileError | None = None
     reader: str = ""
     sha256: str = ""
+    beside: tuple[Mapping[str, str], ...] = field(default=(), repr=False)
     by_name: bool = False
     applied: Applied = field(default_factory=Applied)
+
+    def with_groupings(self, groupings: Collection[str]) -> FragmentReading:
+        """Return the reading with those fields in its sessions that are groupings, and without the others."""
+        if not any(self.beside):
+            return self
+        pairs = zip(self.sessions, self.beside, strict=True)
+        sessions = tuple(with_groupings(session, beside, groupings) for session, beside in pairs)
+        return replace(self, sessions=sessions, beside=({},) * len(sessions))
 
 
 @dataclass(slots=True)
@@ -245,44 +257,56 @@ def _built(
     """Build session after session, with what tables say about each; its rows are freed before the next is read."""
     tables = list(tables_for(fragment.table, fragment.path, fragment.place, source.options))
     given = iter(()) if ids is None else iter(ids)
-    sessions, applied = [], Applied()
+    key = source.options.pseudonyms
     paths = [named(path) for path in (fragment.path, *(one.path for one in fragment.voices))]
     files = {name for path in paths for name in (path.name, path.stem)}
+    stem, file = safe_id(source.path.stem), fragment.file or source.path.name
+    sessions, others, applied = list[Session](), list[Mapping[str, str]](), Applied()
     for raw in found:
-        name = raw.name.strip() or source.path.stem
-        parts, could = split(raw, source.options.split_by, name)
-        whole = _session(raw, source, tables, "", safe_id(name))[0] if len(parts) > 1 else None
+        name = usable_name(raw.name.strip(), source.path.stem)
+        parts, could = split(replace(raw, name=name), source.options.split_by, name or source.path.stem)
+        known_as = safe_id(raw.name.strip() or source.path.stem)
+        whole = _session(raw, source, tables, "", known_as)[0] if len(parts) > 1 else None
         for part in parts:
-            session, own = _session(part, source, tables, next(given, ""), safe_id(name), whole)
+            session, beside, own = _session(part, source, tables, next(given, ""), known_as, whole)
             own.effects["--split-by"] += could
-            sessions.append(pseudonymous(session, source.options.pseudonyms, {*files, name, fragment.talk}))
+            notes = session.notes if name or not raw.name.strip() else (*session.notes, ID_NOT_USED)
+            session = replace(session, source_file=file, notes=notes)
+            sessions.append(pseudonymous(session, key, {*files, raw.name.strip(), fragment.talk}))
+            others.append(named_by(beside, key))
             applied.add(own)
     if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)
-    stem = safe_id(source.path.stem)
-    return FragmentReading(fragment, tuple(sessions), stem, None, reader, sha256, bool(tables), applied)
+    return FragmentReading(fragment, tuple(sessions), stem, None, reader, sha256, tuple(others), bool(tables), applied)
 
 
 def _session(
     raw: RawSession, source: Source, tables: Sequence[SessionTable], given: str, name: str, whole: Session | None = None
-) -> tuple[Session, Applied]:
-    """Build a session, or a part of a `whole` with its roles; tables may name the part or the whole."""
+) -> tuple[Session, Mapping[str, str], Applied]:
+    """Build a session, or a part of a `whole` with its roles, and return what else the file says about it.
+
+    Tables may name the part or the whole.
+    """
     stem, options = safe_id(source.path.stem), source.options
     wanted = safe_id(raw.name) if raw.name.strip() else stem
     identity = given or wanted
     by_pattern = from_name(source.path.stem, options.pattern)
     keys = [(table, table.find(identity, wanted, name, stem)) for table in tables]
     rows = [table.rows[key].facts for table, key in keys if key]
-    about, notes = combined(common_names(raw.metadata), by_pattern, *rows)
+    facts = common_names(raw.metadata)
+    copied, beside = divided(facts, options.keep)
+    about, notes = combined(copied, by_pattern, *rows)
     session = build_session(
         raw if whole is None else with_roles(raw, whole), identity, str(source.path), about, options
     )
     if whole is not None:
         session = replace(session, role_method=whole.role_method, role_margin=whole.role_margin)
     applied = applied_to(session, options, of_table=raw.of_table, by_pattern=bool(by_pattern), stem=source.path.stem)
+    applied.fields = tallied(beside)
+    applied.kept = {name: None for name in copied if is_kept(name, options.keep)}
     applied.tables = {table.place: table.path for table in tables}
     applied.rows = {(table.place, key) for table, key in keys if key}
     if tables and not applied.rows:
         applied.without_row = [(tables[-1].place, identity)]
         notes = (*notes, "No row of the table about the sessions is about this one.")
-    return replace(session, notes=(*session.notes, *notes, *notes_on(applied, options))), applied
+    return replace(session, notes=(*session.notes, *notes, *notes_on(applied, options))), beside, applied

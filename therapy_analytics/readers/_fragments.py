@@ -57,6 +57,8 @@ class Fragment:
         The name of that session.
     apart : str
         Why it is not joined with files whose names say that they hold the other speakers, if there are some.
+    file : str
+        The file as results show it: relative to the folder that the user named.
     """
 
     path: str
@@ -69,6 +71,7 @@ class Fragment:
     voices: tuple[Voice, ...] = ()
     talk: str = ""
     apart: str = ""
+    file: str = ""
 
 
 def find_fragments(
@@ -110,7 +113,7 @@ def find_fragments(
     given = {real(path) for path in paths}
     folders: dict[str, tuple[str, dict[str, TalkFiles]]] = {}
     by_place: dict[str, Fragment | None] = {}
-    for path in walk(paths, leave_out, on_table):
+    for path, file in walk(paths, leave_out, on_table):
         if real(path) == own:
             continue
         place = placed(path)
@@ -118,7 +121,7 @@ def find_fragments(
         if folder not in folders:
             folders[folder] = _looked_at(folder)
         table, talks_here = folders[folder]
-        whole = Fragment(shown(path), place, table=table)
+        whole = Fragment(shown(path), place, table=table, file=file)
         if place not in by_place and name in talks_here:
             by_place |= _with_other_voices(whole, talks_here[name], options, given)
         fragment = by_place.get(place, whole)
@@ -159,7 +162,12 @@ def _with_other_voices(
         return {fragment.place: fragment}
     names = ", ".join(named(one.path).name for one in voices)
     apart = f"{names} seem to hold one speaker of a talk each; they were not joined, because {why}."
-    return {one.place: replace(fragment, path=one.path, place=one.place, apart=apart) for one in voices}
+    return {
+        one.place: replace(
+            fragment, path=one.path, place=one.place, apart=apart, file=sibling(fragment.file, named(one.path).name)
+        )
+        for one in voices
+    }
 
 
 def _why_not_joined(voices: Sequence[Voice], talk: str, options: ReadOptions) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from therapy_analytics.core.identity import names_person
 from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers._base import RawSession, Row
 from therapy_analytics.readers._columns import slug
@@ -180,7 +181,7 @@ def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
                 yield key, _code(value)
             continue
         for name, item in value.items():
-            if isinstance(item, str | list) and not _NO_CODE.fullmatch(name):
+            if isinstance(item, str | list) and not _NO_CODE.fullmatch(name) and not names_person(name, [str(item)]):
                 yield name, _code(item)
 
 

@@ -9,10 +9,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from therapy_analytics.core.identity import against_id, may_be_fact
 from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._chat_markup import marked_messages
-from therapy_analytics.readers._columns import is_fact, may_be_fact, names_fact, slug
+from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_fields import Left, field_plan, is_message, words_of
 from therapy_analytics.readers._json_messages import (
     SAMPLE,
@@ -58,12 +59,10 @@ _FEWEST = 12
 _SAME = 0.8
 NAMES = (
     *("session_id", "id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "chat_id", "uuid"),
-    *("session", "name", "title"),
+    "session",
 )
+"""Names of fields with the id of a session, of which a title is none."""
 _DATES = ("create_time", "created_at", "start_time", "started_at", "timestamp", "created")
-_LONGEST_NAME = 100
-"""Names, such as those of models, may be longer than other facts: they have digits or signs, and no space."""
-_NAME = re.compile(r"(?=.*[\d/_])\S+")
 _PROMPTS = frozenset(
     {"system", "system_prompt", "system_message", "system_instruction", "system_instructions", "developer_prompt"}
 )
@@ -291,10 +290,14 @@ def _holds(whole: FoundSession, part: FoundSession) -> bool:
 
 
 def own_name(value: Mapping[str, Any]) -> str:
-    """Return the name or id of an object; empty where it has none."""
-    known = {slug(key): item for key, item in value.items() if isinstance(item, str | int)}
-    names = (known[key] for key in NAMES if key in known)
-    return next((str(name) for name in names if not isinstance(name, bool)), "")
+    """Return the id of an object, at best one that says nothing of a person; empty where it has none."""
+    known = {
+        slug(key): str(item)
+        for key, item in value.items()
+        if isinstance(item, str | int) and not isinstance(item, bool)
+    }
+    names = [known[key] for key in NAMES if known.get(key)]
+    return next((name for name in names if not against_id(name)), next(iter(names), ""))
 
 
 def prompt(value: Mapping[str, Any]) -> str:
@@ -312,10 +315,9 @@ def prompt(value: Mapping[str, Any]) -> str:
 
 
 def about(value: Mapping[str, Any], sessions: Container[str] = ()) -> dict[str, str]:
-    """Return the short facts beside the sessions; those of an inner object are prefixed with its name.
+    """Return what stands beside the sessions; fields of an inner object are prefixed with its name.
 
-    What is named for words that were said, or reads like them, is no fact. Objects that hold many objects are tables of
-    something else.
+    Objects that hold many objects are tables of something else.
 
     Examples
     --------
@@ -337,15 +339,8 @@ def _facts(value: Mapping[str, Any], before: str, depth: int) -> Iterator[tuple[
             continue
         if isinstance(item, dict) and depth > 0 and (depth == _DEPTH or inside <= _MOST_INSIDE):
             yield from _facts(item, f"{before}{key}_", depth - 1)
-        elif (before or slug(key) not in NAMES) and _is_fact(f"{before}{key}", item):
+        elif (before or slug(key) not in NAMES) and isinstance(item, str | int | float) and str(item).strip():
             yield f"{before}{key}", str(item)
-
-
-def _is_fact(name: str, item: object) -> bool:
-    if not isinstance(item, str):
-        return isinstance(item, int | float)
-    is_long_name = len(item) <= _LONGEST_NAME and _NAME.fullmatch(item) is not None
-    return item != "" and (names_fact(name) if is_long_name else is_fact(name, item))
 
 
 def table_of_people(value: Mapping[str, Any]) -> dict[str, Person]:

@@ -83,6 +83,7 @@ def read(
         What was decided of the whole table, if these rows are a part of it.
     """
     notes: tuple[str, ...] = ()
+    by_name = False
     if columns.session is None:
         sessions = {"": records}
         notes = (_one_session(len(records)),) if len(records) > MOST_ROWS else ()
@@ -91,6 +92,7 @@ def read(
             notes = (f"{counted(n_filled, 'row')} of the file without a session went to the session before.",)
         partner = partner_of(header, records, columns.session) if layout is None else layout.partner
         sessions = _by_session(records, columns.session, partner)
+        by_name = partner is not None and slug(header[partner]).endswith("name")  # of a person, which is no id
     if layout is None:
         about = constant_columns(header, sessions.values(), columns.used)
         codes = code_columns(header, records, columns.used, about)
@@ -103,7 +105,7 @@ def read(
         rows = sessions.pop(name)
         metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
         spoken, remarks, began = reader.read(rows)
-        yield RawSession(name, spoken, metadata, (*notes, *remarks), began=began)
+        yield RawSession("" if by_name else name, spoken, metadata, (*notes, *remarks), began=began)
 
 
 def _one_session(n: int) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics.cells import restored
+from therapy_analytics.core.identity import reads_like_talk
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import inside, located, placed, shown, sibling, version
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
@@ -54,7 +55,7 @@ class SessionTable:
     columns : tuple of str
         Names of the columns that have any cell filled, as results have them.
     left_out : tuple of str
-        Those of them that hold remarks, which the user did not ask to keep.
+        Those of them that hold remarks or sentences, which the user did not ask to keep.
     """
 
     path: str
@@ -91,7 +92,7 @@ def load_metadata(path: Path, keep: Iterable[str] = ()) -> SessionTable:
     path : Path
         The table.
     keep : iterable of str, optional
-        Columns of remarks that are wanted.
+        Columns of remarks or sentences that are wanted.
 
     Raises
     ------
@@ -108,8 +109,9 @@ def _load(path: str, place: str, keep: tuple[str, ...]) -> SessionTable:
         problem = "no column says which session a row is about"
         raise BadDataFileError(path, problem, "Give a column session_id or file")
     filled = {name: None for _, row in records for name in row}
-    kept = {*_KEYS, *map(plain_name, keep)}
-    left_out = [name for name in filled if names_remarks(name) and name not in kept]
+    kept = {*_KEYS, *ALIASES, *ALIASES.values(), *map(plain_name, keep)}
+    spoken = {name for _, row in records for name, cell in row.items() if reads_like_talk(cell)}
+    left_out = [name for name in filled if (names_remarks(name) or name in spoken) and name not in kept]
     for number, (line, row) in enumerate(records, start=1):
         key = next((row.pop(name) for name in _KEYS if row.get(name)), None)
         if key is None:

@@ -14,11 +14,12 @@ from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
+from therapy_analytics.readers._beside import divided, is_kept, tallied, usable_name, with_groupings
 from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._fragment_reading import Names
 from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, load_metadata
-from therapy_analytics.readers._pseudonyms import pseudonymous
+from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
@@ -101,18 +102,25 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
     table = None if options.metadata is None else load_metadata(Path(options.metadata), options.keep)
     found = list(_found(dialogues, options, ()))
     taken = {one.id.casefold(): 1 for one in found if isinstance(one, Session)}
-    sessions, names = [], Names(options.pseudonyms)
+    sessions, names = list[Session](), Names(options.pseudonyms)
+    others: dict[int, Mapping[str, str]] = {}
     for number, one in enumerate(_all_parts(found, options), start=1):
         if isinstance(one, Session):
             sessions.append(one)
             told.add_sessions(Applied(n_sessions=1))  # what is a session already, no option changes
             continue
-        wanted = safe_id(one.raw.name) if one.raw.name.strip() else f"dialogue_{number}"
+        name = usable_name(one.raw.name.strip(), "")
+        wanted = safe_id(name) if name else f"dialogue_{number}"
         identity = unique_id(wanted, wanted, taken)
-        session, applied = _built(one, identity, table, options)
+        session, others[len(sessions)], applied = _built(one, identity, table, options)
         told.add_sessions(applied)
         session = replace(pseudonymous(session, options.pseudonyms), id=names.shown(session.id))
         sessions.append(session)
+    groupings = told.groupings() if others else ()
+    sessions = [
+        with_groupings(one, named_by(others.get(at, {}), options.pseudonyms), groupings)
+        for at, one in enumerate(sessions)
+    ]
     if account is None:
         told.refuse()
         told.warn()
@@ -130,18 +138,23 @@ def _all_parts(found: Iterable[Session | _Dialogue], options: ReadOptions) -> It
             yield from (_Dialogue(part if whole is None else with_roles(part, whole), one.kind) for part in parts)
 
 
-def _built(one: _Dialogue, identity: str, table: SessionTable | None, options: ReadOptions) -> tuple[Session, Applied]:
+def _built(
+    one: _Dialogue, identity: str, table: SessionTable | None, options: ReadOptions
+) -> tuple[Session, Mapping[str, str], Applied]:
     raw, key = one.raw, "" if table is None else table.find(identity)
     row = table.rows[key].facts if table is not None and key else {}
-    metadata, notes = combined(common_names(raw.metadata), row)
+    copied, beside = divided(common_names(raw.metadata), options.keep)
+    metadata, notes = combined(copied, row)
     session = build_session(raw, identity, one.kind, metadata, options)
     applied = applied_to(session, options, of_table=raw.of_table, by_pattern=False, stem="")
     applied.effects["--split-by"] += options.split_by is not None and not {NO_DATES, NO_TIMES} & set(raw.notes)
+    applied.fields = tallied(beside)
+    applied.kept = {name: None for name in copied if is_kept(name, options.keep)}
     if table is not None:
         applied.tables = {table.place: table.path}
         applied.rows = {(table.place, key)} if key else set()
         applied.without_row = [] if key else [(table.place, session.id)]
-    return replace(session, notes=(*session.notes, *notes, *notes_on(applied, options))), applied
+    return replace(session, notes=(*session.notes, *notes, *notes_on(applied, options))), beside, applied
 
 
 def _found(value: Any, options: ReadOptions, within: tuple[str, ...]) -> Iterator[Session | _Dialogue]:

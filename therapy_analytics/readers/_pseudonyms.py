@@ -40,10 +40,7 @@ def pseudonymous(session: Session, pseudonyms: Pseudonyms | None, mentioned: Ite
     """
     if pseudonyms is None:
         return session
-    about = {
-        name: pseudonyms.name_for(kind, value) if (kind := kind_of(name)) else value
-        for name, value in session.metadata.items()
-    }
+    about = named_by(session.metadata, pseudonyms)
     labels = _labels(session, about, pseudonyms)
     notes = session.notes
     for name in sorted({one for one in mentioned if one}, key=len, reverse=True):
@@ -56,6 +53,15 @@ def pseudonymous(session: Session, pseudonyms: Pseudonyms | None, mentioned: Ite
         metadata=about,
         notes=notes,
     )
+
+
+def named_by(about: Mapping[str, str], pseudonyms: Pseudonyms | None) -> dict[str, str]:
+    """Return facts about a session with pseudonyms for those that name a person or a file."""
+    if pseudonyms is None:
+        return dict(about)
+    return {
+        name: pseudonyms.name_for(kind, value) if (kind := kind_of(name)) else value for name, value in about.items()
+    }
 
 
 def shown_file(path: str, pseudonyms: Pseudonyms | None) -> str:

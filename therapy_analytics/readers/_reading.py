@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
+from therapy_analytics.core.identity import Tally, count_in, may_be_fact
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._addresses import named, placed, shown, size
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source
+from therapy_analytics.readers._beside import shown_fields
 from therapy_analytics.readers._build import fingerprint
-from therapy_analytics.readers._columns import may_be_fact
 from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import LARGE, Fragment, beginning, find_fragments
@@ -29,7 +30,9 @@ from therapy_analytics.verbs import options_of
 class FileReading:
     """The sessions of one file, or why it could not be read.
 
-    A large file that is read in parts may have both: sessions of the parts that could be read, and a problem.
+    A large file that is read in parts may have both: sessions of the parts that could be read, and a problem. `beside`
+    has the names of fields beside the turns that are of no known meaning, each with the reason why it is not copied,
+    empty where it is.
     """
 
     path: Path
@@ -37,6 +40,7 @@ class FileReading:
     problem: UnreadableFileError | None = None
     reader: str = ""
     sha256: str = ""
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(path: str | Path, *, options: ReadOptions | None = None) -> list[Session]:
@@ -118,24 +122,42 @@ def read_files(
     options = options_of(ReadOptions, options)
     names, used = Names(options.pseudonyms), account or Account(options)
     fragments = find_fragments(paths, options=options, leave_out=leave_out, on_table=used.saw_table)
-    for _, parts in groupby(fragments, key=lambda fragment: fragment.place):
+    files = [list(parts) for _, parts in groupby(fragments, key=lambda fragment: fragment.place)]
+    fields: dict[str, Tally] = {}
+    for at, parts in enumerate(files):
         readings = [_settled(read_fragment(fragment, options), names, options) for fragment in parts]
+        if not fields and any(one.applied.fields for one in readings):
+            fields = _fields(readings, files[at + 1 :], options)
         for one in readings:
             used.add(one)
-        yield _together(readings)
+        yield _together(readings, fields)
     used.refuse()
     if account is None:
         used.warn()
 
 
-def _together(parts: list[FragmentReading]) -> FileReading:
+def _fields(
+    first: Iterable[FragmentReading], rest: Iterable[Iterable[Fragment]], options: ReadOptions
+) -> dict[str, Tally]:
+    """Return the fields beside the turns of all files; those before `first` have none."""
+    fields: dict[str, Tally] = {}
+    for one in first:
+        count_in(fields, one.applied.fields)
+    for fragment in (fragment for parts in rest for fragment in parts):
+        count_in(fields, read_fragment(fragment, options).applied.fields)
+    return fields
+
+
+def _together(parts: list[FragmentReading], fields: Mapping[str, Tally]) -> FileReading:
     first = parts[0].fragment
+    beside = {name: fields.get(name, Tally()).against(name) for part in parts for name in part.applied.fields}
+    parts = [part.with_groupings([name for name, why in beside.items() if not why]) for part in parts]
     problem = next((part.problem for part in parts if part.problem is not None), None)
     sessions = tuple(session for part in parts for session in part.sessions)
     reader = next((part.reader for part in parts if part.reader), "")
     if problem is None and not any(session.turns for session in sessions):
         sessions, problem = (), no_words(first.path)
-    return FileReading(named(first.path), sessions, problem, reader, parts[0].sha256)
+    return FileReading(named(first.path), sessions, problem, reader, parts[0].sha256, beside)
 
 
 def _settled(reading: FragmentReading, names: Names, options: ReadOptions) -> FragmentReading:
@@ -181,6 +203,7 @@ class Inspection:
         if self.reading.problem is not None:
             where = f"line {self.reading.problem.line}: " if self.reading.problem.line else ""
             yield f"  not read: {where}{self.reading.problem.problem}. {self.reading.problem.remedy}."
+        yield from _beside(self.reading)
         for session in self.reading.sessions:
             yield from _session_lines(session, turns if quotes else 0)
             if self.pseudonyms is not None:
@@ -234,6 +257,16 @@ def _bids(file: Fragment, options: ReadOptions) -> tuple[tuple[tuple[str, float]
         return (), ""
     bids = sorted(((one.sniff(source), one.name) for one in READERS), reverse=True)
     return tuple((name, sure) for sure, name in bids if sure > 0), source.encoding
+
+
+def _beside(reading: FileReading) -> Iterator[str]:
+    """Yield which fields beside the turns are copied into results, and which are not and why; never their values."""
+    copied = dict.fromkeys(name for session in reading.sessions for name in session.metadata)
+    if copied:
+        yield f"  beside the turns, copied: {', '.join(shown_fields(copied))}"
+    for why in dict.fromkeys(filter(None, reading.beside.values())):
+        names = shown_fields(name for name, own in reading.beside.items() if own == why)
+        yield f"  beside the turns, not copied ({why}): {', '.join(names)}"
 
 
 def _session_lines(session: Session, quoted: int) -> Iterator[str]:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from therapy_analytics.core.identity import may_be_fact
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers import _long, _wide
@@ -21,7 +22,6 @@ from therapy_analytics.readers._columns import (
     Record,
     find_beside_times,
     find_columns,
-    may_be_fact,
     may_be_header,
     slug,
 )

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from therapy_analytics.core.identity import LONGEST_FACT
 from therapy_analytics.readers._base import Layout, RawSession, Row, Source
 from therapy_analytics.readers._cells import column_of_sessions, read_text, sessions_in_cell
-from therapy_analytics.readers._columns import LONGEST_FACT, Places, Record, is_fact, slug
+from therapy_analytics.readers._columns import Places, Record, slug
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import is_relative, role_of_label
 
@@ -23,7 +24,7 @@ _FILLERS = frozenset({"turn", "utterance", "text", "message", "said", "says", "w
 _ASK = re.compile(r"(?:(?:client|patient|user|seeker)_)?(?:question|context|query|post)(?:_text)?")
 _REPLY = re.compile(r"(?:(?:therapist|counsel+or|doctor)_)?(?:response|answer|reply)(?:_text)?_?\d*")
 _NUMBER = re.compile(r"\d+")
-_IDS = ("id", "dialogue_id", "conversation_id", "transcript_id", "case", "name")
+_IDS = ("id", "dialogue_id", "conversation_id", "transcript_id", "case")
 _RANGES = frozenset({"excerpt_range", "range", "char_range", "character_range"})
 _RANGE = re.compile(r"\s*(\d{1,9})\s*[-\u2013]\s*(\d{1,9})\s*")
 _ONE_COLUMN = ("cells", "labels")
@@ -66,7 +67,7 @@ class Grid:
         named = [at for at in (self.found["session"], *ids) if at is not None and at not in talk]
         name = next((record[at].strip() for at in named if record[at].strip()), f"{self.source.path.stem}-{place}")
         others = [at for at in range(len(slugs)) if at not in talk and at not in named]
-        facts = {slugs[at]: fact for at in others if (fact := record[at].strip()) and is_fact(slugs[at], fact)}
+        facts = {slugs[at]: fact for at in others if slugs[at] and (fact := record[at].strip())}
         return RawSession(name, rows, facts)
 
 

@@ -18,7 +18,7 @@ from therapy_analytics import arrow
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import is_address, open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, begins, reader
-from therapy_analytics.readers._columns import Places, Record, may_be_fact, slug
+from therapy_analytics.readers._columns import Places, Record, slug
 from therapy_analytics.readers._contents import (
     GOLD,
     holds_codes,
@@ -333,7 +333,7 @@ def _holds_facts_or_codes(table: _Large, at: int, begins: bytearray) -> tuple[bo
     row, last = 0, ""
     for (cells,) in table.cells(at):
         beside = zip([last, *cells], cells, begins[row : row + len(cells)], strict=False)
-        is_fact = is_fact and all(map(may_be_fact, set(cells))) and all(new or one == two for one, two, new in beside)
+        is_fact = is_fact and all(new or one == two for one, two, new in beside)
         if may_have_codes:
             counts.update(map(str.strip, cells))
             may_have_codes = may_be_codes(counts.keys() - {""})

@@ -16,6 +16,7 @@ from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.outputs import refuse_unusable, written_to
 from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.redact._found import protected
+from therapy_analytics.redact._known import PEOPLE_KEYS
 from therapy_analytics.redact._session import Noted, redact_session, redact_text
 from therapy_analytics.redact._vocabulary import word_set
 from therapy_analytics.session import Session
@@ -207,7 +208,9 @@ def _redacted(
     read_options: ReadOptions | None,
     on_file: Callable[[Path], None] | None,
 ) -> Redaction:
-    account = Account(options_of(ReadOptions, read_options, "read_options"))
+    asked = options_of(ReadOptions, read_options, "read_options")
+    account = Account(asked)
+    read_options = replace(asked, keep=(*asked.keep, *PEOPLE_KEYS))  # names that are known are found in the words
     for _ in read_files(paths, options=read_options, leave_out=out, account=account):
         pass  # Before a folder is created: there must be something to read, and the options must have an effect
     problems = []

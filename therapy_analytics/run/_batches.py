@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,11 +45,11 @@ class FileChunk:
     fragment: Fragment
     ids: tuple[str, ...] | None = None
 
-    def read(self, options: ReadOptions) -> tuple[Session, ...]:
-        """Read its sessions."""
+    def read(self, options: ReadOptions, groupings: Collection[str] = ()) -> tuple[Session, ...]:
+        """Read its sessions, with those fields beside the turns that are groupings over all sessions of the run."""
         if self.ids is None:
-            return read_again(self.fragment, options).sessions
-        return read_fragment(self.fragment, options, self.ids).sessions
+            return read_again(self.fragment, options).with_groupings(groupings).sessions
+        return read_fragment(self.fragment, options, self.ids).with_groupings(groupings).sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ class WorkBatch:
         alone = [one.cut(at, at + 1) for one in self.sessions for at in range(len(one.named))]
         return (WorkBatch(f"{self.name}-{at:04d}", (one,)) for at, one in enumerate(alone))
 
-    def read(self, options: ReadOptions) -> Iterator[Session | UnreadableFileError]:
+    def read(self, options: ReadOptions, groupings: Collection[str] = ()) -> Iterator[Session | UnreadableFileError]:
         """Yield the sessions, or an error for those that have changed since the survey."""
         for one in self.sessions:
-            sessions = one.chunk.read(options)[one.first :]
+            sessions = one.chunk.read(options, groupings)[one.first :]
             for at, named in enumerate(one.named):
                 session = sessions[at] if at < len(sessions) else None
                 if session is None or fingerprint(session) != named.fingerprint:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from therapy_analytics import results
+from therapy_analytics import results, tables
 from therapy_analytics.analysis import core_measures
 from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
 from therapy_analytics.behaviours.explain import explaining_tagger
@@ -190,6 +190,8 @@ def _work(
     settings: Settings, options: ReadOptions, writing: Writing, found: Survey, asked: dict[str, Any], out: Path
 ) -> Work:
     donors, measures = found.donors(), set(core_measures(settings))
+    groupings = found.account.groupings()
+    about = dict.fromkeys((*found.about, *map(tables.about_name, sorted(groupings))))
     pool = [(one.candidate.digest, one.candidate.client) for one in donors]
     return Work(
         settings=settings,
@@ -201,7 +203,8 @@ def _work(
         figures=writing.formats,
         figure_width=writing.figure_width,
         explain=writing.explain,
-        about=tuple(name for name in found.about if name not in measures),
+        groupings=groupings,
+        about=tuple(name for name in about if name not in measures),
         gold=tuple(sorted(found.gold)),
     )
 

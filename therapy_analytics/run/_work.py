@@ -50,6 +50,8 @@ class Work:
         Their width in millimetres.
     explain : bool
         Whether the evidence for codes is written.
+    groupings : frozenset of str
+        The fields beside the turns that are copied because they are groupings over all sessions.
     about : tuple of str
         The columns of the sessions table that are no measures.
     gold : tuple of str
@@ -65,6 +67,7 @@ class Work:
     figures: tuple[str, ...] = ()
     figure_width: float | None = None
     explain: bool = False
+    groupings: frozenset[str] = frozenset()
     about: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
 
@@ -117,7 +120,7 @@ class _BatchTables:
 
 def do_work(batch: WorkBatch, *, work: Work) -> Outcome:
     """Measure and write the sessions of a work batch, except those that are done."""
-    read = list(batch.read(work.options))
+    read = list(batch.read(work.options, work.groupings))
     problems = [one for one in read if isinstance(one, UnreadableFileError)]
     sessions = [one for one in read if not isinstance(one, UnreadableFileError)]
     keys = {one.id: hash_of_all([work.key, one]) for one in sessions}

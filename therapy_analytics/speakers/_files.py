@@ -13,6 +13,7 @@ from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.outputs import OUT, refuse_unusable, written_to
 from therapy_analytics.readers import Account, FileReading, RawSession, ReadOptions, Source, read_files
 from therapy_analytics.readers._base import BINARY, load_source
+from therapy_analytics.readers._beside import usable_name
 from therapy_analytics.readers._build import safe_id, unique_id
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._marks import split_marks
@@ -162,9 +163,8 @@ def _unnamed_session(raw: RawSession, source: Source) -> Session:
                     end_s=row.end_s, marks=marks, gold=row.gold,
                 )
             )  # fmt: skip
-    identity = safe_id(raw.name if raw.name.strip() else source.path.stem)
-    metadata = {str(name): str(value) for name, value in raw.metadata.items()}
-    return Session(id=identity, source_file=str(source.path), turns=tuple(turns), metadata=metadata, notes=raw.notes)
+    identity = safe_id(usable_name(raw.name.strip(), source.path.stem) or source.path.stem)
+    return Session(id=identity, source_file=source.path.name, turns=tuple(turns), notes=raw.notes)
 
 
 def _rows(done: Sequence[Proposal]) -> Iterator[list[str]]:
