@@ -107,7 +107,9 @@ def test_counselors_have_a_course_too(study: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_clients_that_the_scores_alone_name_have_courses_in_the_order_of_the_results(study: Path, tmp_path: Path) -> None:
+def test_clients_whom_the_scores_alone_name_have_courses_in_the_order_of_the_results(
+    study: Path, tmp_path: Path
+) -> None:
     sessions = pd.read_csv(study / "results" / "sessions.csv").drop(columns=["client", "session_number", "date"])
     sessions.assign(counselor="").to_csv(tmp_path / "sessions.csv", index=False)
     scores = pd.read_csv(study / "phq9.csv")

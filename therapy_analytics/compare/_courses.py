@@ -52,12 +52,12 @@ def sessions_of(sessions: pd.DataFrame) -> Sessions:
 
 
 def numbered(table: pd.DataFrame) -> Sessions:
-    """Number the sessions of each client, by ``given`` (float, nan where unknown), ``date``, or the order of the table.
+    """Return sessions with a number for each of a known client: the one given, by date, or in the order of the table.
 
     Parameters
     ----------
     table : DataFrame
-        A row a session: ``client``, ``counselor``, ``date`` and ``given``.
+        A row a session: ``client``, ``counselor``, ``date`` and ``given`` (float, nan where unknown).
     """
     table = table.assign(number=np.nan, counted=False, guessed=False)
     guessed = 0

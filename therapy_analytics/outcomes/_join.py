@@ -134,9 +134,7 @@ def _numbers(results: Results, measures: Sequence[ComparedMeasure]) -> pd.DataFr
     return frame[list(dict.fromkeys(names))].reset_index(drop=True)
 
 
-def _with_scores(
-    table: pd.DataFrame, scores: Scores, found: MatchedScores
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Add a column a scale, and what the scores' table alone says of a session.
 
     Sessions whose client the scores' table alone names are numbered now; a note says where nothing orders them.
