@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,7 @@ def check_width(width_mm: float | None) -> None:
 
 @contextmanager
 def tables_first(failed: list[Remark], *paths: Path) -> Iterator[None]:
-    """Draw a figure: if that fails, whatever the reason, its files are removed and `failed` says why.
+    """Draw a figure: if that fails, its files are removed and `failed` says why, but for a full disk, which is raised.
 
     No figure is worth the tables beside it, which are written before.
     """
@@ -82,6 +83,8 @@ def tables_first(failed: list[Remark], *paths: Path) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 (its message is not told: it could quote a transcript)
         for path in paths:
             path.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+            raise
         why = error.strerror if isinstance(error, OSError) and error.strerror else place_of(error)
         remedy = "The tables are complete. The same command draws it again; if that fails too, please report this line"
         failed.append(Remark(paths[0].name, None, f"the figure could not be drawn ({why})", remedy))
