@@ -80,7 +80,7 @@ def tables_first(failed: list[Remark], *paths: Path) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:  # noqa: BLE001 (its message is not told: it could quote a transcript)
+    except Exception as error:  # its message is not told: it could quote a transcript
         for path in paths:
             path.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
