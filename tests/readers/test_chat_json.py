@@ -889,7 +889,7 @@ def test_what_nobody_says_has_its_role_in_the_row() -> None:
 
 
 def test_too_many_values_are_refused_before_they_are_read() -> None:
-    with pytest.raises(UnreadableFileError, match="more than 4 million"):
+    with pytest.raises(UnreadableFileError, match="more than 8 million"):
         raw("[" + "1," * 9_000_000 + '{"role": "user", "content": "x"}]')
 
 

@@ -37,7 +37,7 @@ T = TypeVar("T")
 _BEGINS = r"[\s\x1e]*(?:\{\s*[\"}]|\[\s*[\[{\"\]])"
 """JSON; a time stamp in brackets is none."""
 _BETWEEN = re.compile(r"[\s\x1e\ufeff]*")
-_MOST_VALUES = 4_000_000
+_MOST_VALUES = 8_000_000
 _SAMPLE = 300
 _NAME = re.compile(r'"([^"\\]{1,80})"\s*:')
 _LARGE, _EXCERPT, _N_EXCERPTS = 4_000_000, 100_000, 8
@@ -160,7 +160,7 @@ def _values(source: Source) -> list[Any]:
     """
     text = source.text if source.part is None else part_of_text(source, source.part).text
     if sum(map(text.count, "{[,")) > _MOST_VALUES:
-        raise source.error("the file holds more than 4 million JSON values", "Split it into several files")
+        raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
     if len(text) > _LARGE and _has_a_name_for_everything(text):
         raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
     decoder = json.JSONDecoder(object_pairs_hook=_Objects(source).take)
