@@ -96,11 +96,12 @@ def _danger(sessions: DataFrame, *, page: bool) -> str:
 
 
 def _missing(result: RunResult) -> str:
-    """Say what could not be read or measured."""
+    """Say what could not be read, measured or drawn."""
     n_files = len(result.problems) - result.n_unmeasured
     told = [
         *([f"{counted(n_files, 'file')} could not be read"] if n_files else []),
         *([f"{counted(result.n_unmeasured, 'session')} could not be measured"] if result.n_unmeasured else []),
+        *([f"{counted(len(result.not_drawn), 'figure')} could not be drawn"] if result.not_drawn else []),
         *([f"{counted(len(result.remarks), 'thing')} to check in your tables"] if result.remarks else []),
     ]
     return f"{'; '.join(told)}: {result.out / 'problems.csv'} says why and what to do." if told else ""

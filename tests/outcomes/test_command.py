@@ -127,6 +127,42 @@ def test_counselors_have_a_course_too(study: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_clients_whom_the_scores_alone_name_have_courses_in_the_order_of_the_results(
+    study: Path, tmp_path: Path
+) -> None:
+    sessions = pd.read_csv(study / "results" / "sessions.csv").drop(columns=["client", "session_number", "date"])
+    sessions.assign(counselor="").to_csv(tmp_path / "sessions.csv", index=False)
+    scores = pd.read_csv(study / "phq9.csv")
+    scores["client"] = scores["session_id"].str.partition("_")[0]
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    words = ["outcomes", tmp_path / "sessions.csv", "--imputations", 0]
+    done = invoke(*words, "--outcomes", tmp_path / "scores.csv", "--out", tmp_path / "out")
+    assert done.status == 0, done.err
+    assert "Of 12 clients neither dates nor numbers order the sessions" in done.text
+    assert pd.read_csv(tmp_path / "out" / "course.csv")["number"].tolist() == [1, 2, 3, 4, 5, 6] * 12
+    assert len(list((tmp_path / "out").glob("*.png"))) == 12
+
+
+def test_a_client_whom_two_counselors_saw_is_said_to_count_twice(study: Path, tmp_path: Path) -> None:
+    scores = pd.read_csv(study / "phq9.csv")
+    client, _, number = (scores["session_id"].str.partition("_")[at] for at in range(3))
+    sessions = pd.read_csv(study / "results" / "sessions.csv").drop(columns=["client", "counselor"])
+    sessions.to_csv(tmp_path / "sessions.csv", index=False)
+    scores["client"] = client
+    scores["counselor"] = number.astype(int).gt(3).map({True: "Ash", False: "Brook"}).where(client < "p06", "Cole")
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    words = ["outcomes", tmp_path / "sessions.csv", "--imputations", 0]
+    done = invoke(*words, "--outcomes", tmp_path / "scores.csv", "--out", tmp_path / "out")
+    assert done.status == 0, done.err
+    told = (
+        "72 sessions of 12 clients with 3 counselors. 5 of the clients were seen by more than one counselor: in all "
+        "that follows, each of the 17 pairs of client and counselor counts as a client, with a course of its own."
+    )
+    assert told in done.text
+    assert told in (tmp_path / "out" / "outcomes.md").read_text(encoding="utf-8")
+    assert told in (tmp_path / "out" / "course.html").read_text(encoding="utf-8")
+
+
 def test_the_page_says_whom_it_leaves_out(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("therapy_analytics.outcomes._outcomes._MOST_FIGURES", 2)
     found = ta.outcomes(study / "results", study / "phq9.csv", options=ta.OutcomeOptions(imputations=0))

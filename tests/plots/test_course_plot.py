@@ -100,3 +100,7 @@ def test_names_of_files_and_markup_are_drawn_as_they_are():
                                    course(measures=("Reflects after a negative feeling that is shown",))])  # fmt: skip
 def test_no_text_lies_on_another_or_leaves_the_figure(table):
     assert_no_overlaps(draw(table))
+
+
+def test_sessions_without_a_number_give_a_picture_that_says_so():
+    assert "no session has a number" in " ".join(texts(draw(course().assign(number=np.nan))))

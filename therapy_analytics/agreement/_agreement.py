@@ -30,6 +30,8 @@ from therapy_analytics.analysis import Analysis
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.readers._account import Remark
+from therapy_analytics.results import PROBLEMS, write_not_drawn
 from therapy_analytics.tables import DIGITS
 from therapy_analytics.verbs import options_of
 
@@ -86,8 +88,11 @@ class Agreement:
         figures: bool = True,
         replace: bool = False,
         on_before: Callable[[str], None] = lambda _: None,
+        on_problem: Callable[[str], None] = lambda _: None,
     ) -> list[Path]:
-        """Write the tables as CSV, ``agreement.md`` and the figures; return the files.
+        """Write the tables as CSV, ``agreement.md`` and then the figures; return the files.
+
+        A figure that cannot be drawn is a line of ``problems.csv``.
 
         Parameters
         ----------
@@ -99,6 +104,8 @@ class Agreement:
             Whether what was written there of other results or codes is replaced as well.
         on_before : callable, optional
             Told in a sentence what was replaced.
+        on_problem : callable, optional
+            Told in a sentence that figures could not be drawn.
 
         Raises
         ------
@@ -110,22 +117,29 @@ class Agreement:
         folder = Path(folder)
         texts = {f"{name}.csv": csv_of_frame(getattr(self, name), digits=DIGITS) for name in TABLES}
         texts |= {"agreement.md": self.text}
-        names = {*texts, *(f"{name}.png" for name in FIGURES)}
+        names = {*texts, *(f"{name}.png" for name in FIGURES), PROBLEMS}
         made = Made(what="an agreement", names=names, sources=self.sources, replace=replace, say=on_before)
         with replaced_in(folder, made) as part:
-            paths = [private.write(part / name, text) for name, text in texts.items()]
-            paths += self._draw(part) if figures and len(self.rates) else []
-        return [folder / path.name for path in paths]
+            for name, text in texts.items():
+                private.write(part / name, text)
+            if figures and len(self.rates):
+                write_not_drawn(self._draw(part), part, folder, on_problem)
+            written = [folder / name for name in [*texts, *(f"{name}.png" for name in FIGURES), PROBLEMS]]
+        return [path for path in written if path.is_file()]
 
-    def _draw(self, folder: Path) -> list[Path]:
+    def _draw(self, folder: Path) -> list[Remark]:
+        """Draw the figures; return which could not be drawn."""
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415  # matplotlib is slow to import
-        from therapy_analytics.plots._save import save  # noqa: PLC0415
+        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
 
-        found = []
+        failed: list[Remark] = []
         for name, plot in FIGURES.items():
-            table = getattr(self, name)
-            found.append(save(PLOTS[plot], table, private.fresh(folder / f"{name}.png")))
-        return found
+            path = folder / f"{name}.png"
+            with tables_first(failed, path):
+                from therapy_analytics.plots._save import save  # noqa: PLC0415
+
+                save(PLOTS[plot], getattr(self, name), private.fresh(path))
+        return failed
 
 
 def agreement(

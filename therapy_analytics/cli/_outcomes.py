@@ -138,5 +138,5 @@ def outcomes(
             allow_mixed=allow_mixed, pseudonyms=key_in(pseudonyms),
         )  # fmt: skip
         found = outcomes_of(results, outcomes, options=options)
-        found.write(out, plots=plots, replace=replace, on_before=remark)
+        found.write(out, plots=plots, replace=replace, on_before=remark, on_problem=remark)
     show_outcomes(found.words, out, plots=plots and len(found.lines) > 0)

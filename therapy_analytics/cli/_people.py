@@ -152,7 +152,7 @@ def agree(
         raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
     with sentences():
         found = agreement_of(results, gold, options=options, epsilon=epsilon, learnt=include_learnt)
-        found.write(out, figures=plots, replace=replace, on_before=remark)
+        found.write(out, figures=plots, replace=replace, on_before=remark, on_problem=remark)
     say(*(line for told in found.summary for line in told.split("\n")))
     say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv, alt_test.csv")
 

@@ -117,7 +117,7 @@ def compare(
             gold=gold, pseudonyms=key_in(pseudonyms), learnt=include_learnt,
         )  # fmt: skip
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
-        found.write(out, plots=plots, replace=replace, on_before=remark)
+        found.write(out, plots=plots, replace=replace, on_before=remark, on_problem=remark)
     show_comparison(found.words, out, plots=plots)
 
 

@@ -28,11 +28,12 @@ from therapy_analytics.compare._words import beside_references, findings, repeat
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, files_before, replaced_in, sources_of
-from therapy_analytics.results import write_csv
+from therapy_analytics.readers._account import Remark
+from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.verbs import options_of
 
 RECIPE = "comparison.json"
-_FILES = ("comparison.csv", "groups.csv", "within.csv", "change.csv", "comparison.md", RECIPE)
+_FILES = ("comparison.csv", "groups.csv", "within.csv", "change.csv", "comparison.md", PROBLEMS, RECIPE)
 _PACKAGES = ("numpy", "scipy", "pandas", "statsmodels")
 
 _HOW_TO_READ = """
@@ -135,8 +136,11 @@ class Comparison:
         plots: bool = True,
         replace: bool = False,
         on_before: Callable[[str], None] = lambda _: None,
+        on_problem: Callable[[str], None] = lambda _: None,
     ) -> Path:
-        """Write tables, words and a figure for each family of measures into a folder, which is made private.
+        """Write tables, words and then a figure for each family of measures into a folder, which is made private.
+
+        A figure that cannot be drawn is a line of ``problems.csv``.
 
         Parameters
         ----------
@@ -148,6 +152,8 @@ class Comparison:
             Whether a comparison of other results is replaced as well.
         on_before : callable, optional
             Told in a sentence what was replaced.
+        on_problem : callable, optional
+            Told in a sentence that figures could not be drawn.
 
         Raises
         ------
@@ -162,26 +168,32 @@ class Comparison:
         tables |= {name: one for name, one in (("within", self.within), ("change", self.change)) if len(one)}
         tables |= {one.name: one.table for one in self.more}
         families = list(dict.fromkeys(str(family) for family in self.groups["family"])) if plots else []
-        figures = [f"comparison_{family}.png" for family in families]
-        written = sorted([*(f"{name}.csv" for name in tables), "comparison.md", RECIPE, *figures])
-        recipe = json.dumps({**self.recipe, "files": written}, indent=2, ensure_ascii=False)
         with replaced_in(Path(out), made) as part:
-            private.write(part / RECIPE, recipe + "\n")
             for name, table in tables.items():
                 write_csv(table, private.fresh(part / f"{name}.csv"))
             private.write(part / "comparison.md", self.words)
             if families:
-                self._draw(part, families)
+                write_not_drawn(self._draw(part, families), part, Path(out), on_problem)
+            written = sorted([RECIPE, *(path.name for path in part.glob("[!.]*"))])
+            recipe = json.dumps({**self.recipe, "files": written}, indent=2, ensure_ascii=False)
+            private.write(part / RECIPE, recipe + "\n")
         return Path(out)
 
-    def _draw(self, out: Path, families: Sequence[str]) -> None:
+    def _draw(self, out: Path, families: Sequence[str]) -> list[Remark]:
+        """Draw the figures; return which could not be drawn."""
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-        from therapy_analytics.plots._save import save  # noqa: PLC0415
-        from therapy_analytics.plots.group_comparison import most_different  # noqa: PLC0415
+        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
 
+        failed: list[Remark] = []
         for family in families:
-            table = most_different(self.groups[self.groups["family"] == family], self.table, common=self.usual)
-            save(PLOTS["comparison"], table, private.fresh(out / f"comparison_{family}.png"))
+            path = out / f"comparison_{family}.png"
+            with tables_first(failed, path):
+                from therapy_analytics.plots._save import save  # noqa: PLC0415
+                from therapy_analytics.plots.group_comparison import most_different  # noqa: PLC0415
+
+                table = most_different(self.groups[self.groups["family"] == family], self.table, common=self.usual)
+                save(PLOTS["comparison"], table, private.fresh(path))
+        return failed
 
 
 def compare(

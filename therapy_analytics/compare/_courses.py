@@ -48,7 +48,18 @@ def sessions_of(sessions: pd.DataFrame) -> Sessions:
     table["date"] = iso_dates(sessions["date"].astype(str).tolist()) if "date" in sessions else ""
     given = next((sessions[name] for name in NUMBERS if name in sessions), pd.Series(np.nan, index=sessions.index))
     table["given"] = pd.to_numeric(given, errors="coerce").astype(float).to_numpy()
-    table["number"], table["counted"], table["guessed"] = np.nan, False, False
+    return numbered(table)
+
+
+def numbered(table: pd.DataFrame) -> Sessions:
+    """Return sessions with a number for each of a known client: the one given, by date, or in the order of the table.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row a session: ``client``, ``counselor``, ``date`` and ``given`` (float, nan where unknown).
+    """
+    table = table.assign(number=np.nan, counted=False, guessed=False)
     guessed = 0
     for _, own in table[table["client"] != ""].groupby(["counselor", "client"], sort=False):
         numbers, how = _numbers(own)

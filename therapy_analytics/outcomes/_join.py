@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from therapy_analytics.compare._courses import Sessions, sessions_of
+from therapy_analytics.compare._courses import Sessions, numbered, sessions_of
 from therapy_analytics.compare._measures import ComparedMeasure, choose, described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
@@ -42,6 +42,8 @@ class Joined:
         As `MatchedScores`.
     notes : tuple of str
         What to know of all this, in sentences.
+    n_clients, n_shared : int
+        The names of clients in the results and scores, and how many of them stand beside more than one counselor.
     """
 
     table: pd.DataFrame
@@ -49,6 +51,8 @@ class Joined:
     measures: tuple[ComparedMeasure, ...]
     unmatched: pd.DataFrame
     notes: tuple[str, ...]
+    n_clients: int
+    n_shared: int
 
     @property
     def recorded(self) -> pd.DataFrame:
@@ -81,20 +85,25 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     chosen = tuple(core_measures(results) if measures is None else choose(results, measures))
     _refuse_same_names(scores.scales, results)
     table = sessions.table.drop(columns=["counted", "guessed"]).join(_numbers(results, chosen))
-    table = _with_scores(table, scores, found)
+    table, counted_anew = _with_scores(table, scores, found)
     table = pd.concat([table, _without_transcript(scores, found)], ignore_index=True)
-    table["client"] = _clients(table)
+    counselors = table[table["client"] != ""].groupby("client")["counselor"].nunique()
+    table["client"] = _clients(table, counselors)
     order = table.sort_values(["counselor", "client", "number"], kind="stable", na_position="last")
     first = [*IDENTITY, *(one.name for one in scores.scales)]
     whole = order[[*first, *(name for name in order if name not in first)]].reset_index(drop=True)
     notes = (
         *results.warnings,
         *sessions.notes,
+        *counted_anew,
         *scores.notes,
         *_counted(sessions, scores, found),
         *_notes(whole, found),
     )
-    return Joined(table=whole, scales=scores.scales, measures=chosen, unmatched=found.unmatched, notes=notes)
+    return Joined(
+        table=whole, scales=scores.scales, measures=chosen, unmatched=found.unmatched, notes=notes,
+        n_clients=len(counselors), n_shared=int((counselors > 1).sum()),
+    )  # fmt: skip
 
 
 def core_measures(results: Results) -> list[ComparedMeasure]:
@@ -127,8 +136,11 @@ def _numbers(results: Results, measures: Sequence[ComparedMeasure]) -> pd.DataFr
     return frame[list(dict.fromkeys(names))].reset_index(drop=True)
 
 
-def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> pd.DataFrame:
-    """Add a column a scale, and what the scores' table alone says of a session."""
+def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Add a column a scale, and what the scores' table alone says of a session.
+
+    Sessions whose client the scores' table alone names are numbered now; a note says where nothing orders them.
+    """
     known = scores.table.assign(place=found.place)[found.place >= 0]
     wide = known.pivot_table(index="place", columns="scale", values="score", sort=False)
     table = table.join(wide.reindex(columns=[one.name for one in scores.scales]))
@@ -137,7 +149,11 @@ def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> p
         table[name] = table[name].where(table[name] != "", told.reindex(table.index, fill_value=""))
     told = known[known["number"].notna()].drop_duplicates("place").set_index("place")["number"]
     table["number"] = table["number"].fillna(told.reindex(table.index))
-    return table
+    without = table["number"].isna() & (table["client"] != "")
+    theirs = table[without.groupby([table["counselor"], table["client"]]).transform("any")]
+    again = numbered(theirs.assign(given=theirs["number"]))
+    table.loc[theirs.index, "number"] = again.table["number"]
+    return table, again.notes
 
 
 def _without_transcript(scores: Scores, found: MatchedScores) -> pd.DataFrame:
@@ -153,11 +169,10 @@ def _without_transcript(scores: Scores, found: MatchedScores) -> pd.DataFrame:
     return wide.assign(session_id="", date=dated)
 
 
-def _clients(table: pd.DataFrame) -> pd.Series:
-    """Return one name a client: clients of one name under several counselors are told apart."""
-    several = table.groupby("client")["counselor"].transform("nunique") > 1
+def _clients(table: pd.DataFrame, counselors: pd.Series) -> pd.Series:
+    """Return one name a client: clients of one name under several counselors (their number by name) are told apart."""
     apart = table["client"] + " (" + table["counselor"] + ")"
-    return table["client"].where(~several | (table["client"] == ""), apart)
+    return table["client"].where(~(table["client"].map(counselors) > 1), apart)
 
 
 def _counted(sessions: Sessions, scores: Scores, found: MatchedScores) -> list[str]:

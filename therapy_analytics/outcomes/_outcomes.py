@@ -24,10 +24,11 @@ from therapy_analytics.outcomes._scales import scale_index
 from therapy_analytics.outcomes._scores import read_scores, under_pseudonyms
 from therapy_analytics.outcomes._words import in_short, summary, who
 from therapy_analytics.outputs import Made, files_before, replaced_in, seen_from, sources_of
+from therapy_analytics.readers._account import Remark
 from therapy_analytics.readers._build import safe_id
 from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._report import NAME as REPORT
-from therapy_analytics.results import write_csv
+from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.verbs import options_of
 
 RECIPE = "outcomes.json"
@@ -141,8 +142,11 @@ class Outcomes:
         plots: bool = True,
         replace: bool = False,
         on_before: Callable[[str], None] = lambda _: None,
+        on_problem: Callable[[str], None] = lambda _: None,
     ) -> Path:
-        """Write tables, words, a figure for each client (or counselor), and the page, into a folder made private.
+        """Write tables, words, then a figure for each client (or counselor), and the page, into a folder made private.
+
+        A figure that cannot be drawn is a line of ``problems.csv``.
 
         Parameters
         ----------
@@ -154,6 +158,8 @@ class Outcomes:
             Whether what was written there of other results or scores is replaced as well.
         on_before : callable, optional
             Told in a sentence what was replaced.
+        on_problem : callable, optional
+            Told in a sentence that figures could not be drawn.
 
         Raises
         ------
@@ -168,18 +174,20 @@ class Outcomes:
         figures = dict(zip(people, _file_names(people), strict=True))
         tables = {name: getattr(self, name) for name in TABLES}
         tables = {name: table for name, table in tables.items() if name != "corrected" or len(table)}
-        files = [*(f"{name}.csv" for name in tables), WORDS, *figures.values(), *([PAGE] if figures else [])]
-        names = {*files, *(f"{name}.csv" for name in TABLES), PAGE, RECIPE, *files_before(out / RECIPE)}
+        own = {*(f"{name}.csv" for name in TABLES), WORDS, PAGE, PROBLEMS, RECIPE}
+        names = {*own, *figures.values(), *files_before(out / RECIPE)}
         made = Made(what="courses and outcomes", names=names, sources=self.sources, replace=replace, say=on_before)
         with replaced_in(out, made) as part:
             for name, table in tables.items():
                 write_csv(table, private.fresh(part / f"{name}.csv"))
             private.write(part / WORDS, self.words)
             if figures:
-                drawn = self._drawn(part, figures)
+                drawn, failed = self._drawn(part, figures)
+                write_not_drawn(failed, part, out, on_problem)
                 page = self._page.html(drawn, n_people=len(everybody), report=self._report(out))
                 private.write(part / PAGE, page)
-            private.write(part / RECIPE, json.dumps({**self.recipe, "files": sorted(files)}, indent=2) + "\n")
+            files = sorted(path.name for path in part.glob("[!.]*"))
+            private.write(part / RECIPE, json.dumps({**self.recipe, "files": files}, indent=2) + "\n")
         return out
 
     def _report(self, out: Path) -> str:
@@ -187,16 +195,20 @@ class Outcomes:
         pages = [Path(source, REPORT) for source in self.sources if Path(source, REPORT).is_file()]
         return seen_from(str(pages[0]), out) if len(pages) == 1 else ""
 
-    def _drawn(self, out: Path, figures: Mapping[str, str]) -> dict[str, bytes]:
-        """Draw the figures of people into files, and return them."""
+    def _drawn(self, out: Path, figures: Mapping[str, str]) -> tuple[dict[str, bytes], list[Remark]]:
+        """Draw the figures of people into files; return them, empty where that failed, and why."""
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-        from therapy_analytics.plots._save import save  # noqa: PLC0415
+        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
 
-        plot, found = PLOTS["client_course"], {}
+        failed: list[Remark] = []
+        found = dict.fromkeys(figures, b"")
         for name, file in figures.items():
-            table = self.lines[self.lines["who"] == name]
-            found[name] = save(plot, table, private.fresh(out / file)).read_bytes()
-        return found
+            with tables_first(failed, out / file):
+                from therapy_analytics.plots._save import save  # noqa: PLC0415
+
+                table = self.lines[self.lines["who"] == name]
+                found[name] = save(PLOTS["client_course"], table, private.fresh(out / file)).read_bytes()
+        return found, failed
 
 
 def _file_names(people: Sequence[str]) -> list[str]:

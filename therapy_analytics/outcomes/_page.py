@@ -20,6 +20,7 @@ _NO_RATING = (
     "For whoever made this page. Scores are what clients said, codes are a machine's, and a change says nothing of its "
     "cause: nothing here rates a client or a counselor. That no danger is marked is no sign of safety."
 )
+_NOT_DRAWN = "<p>The figure could not be drawn (problems.csv says why); the table below has the numbers.</p>"
 _LEFT_OUT = "<p>Shown are {shown} of {n}, those who got worse first; course.csv has all.</p>"
 
 
@@ -53,7 +54,7 @@ class CoursePage:
         Parameters
         ----------
         figures : mapping of str to bytes
-            The picture (PNG) of each client, or counselor, that is shown.
+            The picture (PNG) of each client, or counselor, that is shown; empty where it could not be drawn.
         n_people : int
             How many clients, or counselors, have a course; the page says where some are left out.
         report : str, optional
@@ -90,6 +91,7 @@ class CoursePage:
         """Return the picture of one person, what to look at, and the numbers in it as a table."""
         source = base64.b64encode(picture).decode("ascii")
         told = f"Course of {name} over sessions; the table below has the numbers"
+        shown = f'<img alt="{escape(told)}" src="data:image/png;base64,{source}">' if picture else _NOT_DRAWN
         scales = [one.name for one in self.data.scales]
         columns = [*(["client"] if self.by != "client" else []), "number", "date", "session_id", *scales]
         columns += [name for name in (f"{one}_reliable" for one in scales) if (own[name] != "").any()]
@@ -102,8 +104,7 @@ class CoursePage:
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         return (
             f"<h2>{escape(name)}</h2>{_look_at(own, report)}"
-            f'<img alt="{escape(told)}" src="data:image/png;base64,{source}">'
-            '<details><summary>Numbers</summary><div class="scroll"><table class="plain">'
+            f'{shown}<details><summary>Numbers</summary><div class="scroll"><table class="plain">'
             f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table></div></details>"
         )
 

@@ -90,16 +90,22 @@ def _scale(one: Scale) -> str:
 
 
 def who(data: Joined) -> str:
-    """Return how many sessions, clients and scores there are, in a sentence."""
+    """Return how many sessions, clients and scores there are, in a sentence, and who counts as a client."""
     known = data.table[data.table["client"] != ""]
-    people = counted(known["client"].nunique(), "client")
     counselors = known.loc[known["counselor"] != "", "counselor"].nunique()
     by = f" with {counted(counselors, 'counselor')}" if counselors else ""
     scores = [
         f"{one.label} ({one.better} is better), {counted(int(data.table[one.name].notna().sum()), 'score')}"
         for one in data.scales
     ]
-    return f"{counted(len(data.recorded), 'session')} of {people}{by}. {'; '.join(scores)}."
+    sentence = f"{counted(len(data.recorded), 'session')} of {counted(data.n_clients, 'client')}{by}."
+    if data.n_shared:
+        was = "was" if data.n_shared == 1 else "were"
+        sentence += (
+            f" {data.n_shared} of the clients {was} seen by more than one counselor: in all that follows, each of the "
+            f"{known['client'].nunique()} pairs of client and counselor counts as a client, with a course of its own."
+        )
+    return f"{sentence} {'; '.join(scores)}."
 
 
 def in_short(data: Joined, course: pd.DataFrame, found: Related) -> list[str]:

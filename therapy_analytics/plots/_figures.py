@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadOptionError, place_of
 from therapy_analytics.plots import PLOTS, Plot, each_table_once
+from therapy_analytics.readers._account import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,6 +72,24 @@ def check_width(width_mm: float | None) -> None:
         raise BadOptionError(option, problem, f"From {low} to {high} mm; a journal's column has 85, two have 174")
 
 
+@contextmanager
+def tables_first(failed: list[Remark], *paths: Path) -> Iterator[None]:
+    """Draw a figure: if that fails, its files are removed and `failed` says why, but for a full disk, which is raised.
+
+    No figure is worth the tables beside it, which are written before.
+    """
+    try:
+        yield
+    except Exception as error:  # its message is not told: it could quote a transcript
+        for path in paths:
+            path.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+            raise
+        why = error.strerror if isinstance(error, OSError) and error.strerror else place_of(error)
+        remedy = "The tables are complete. The same command draws it again; if that fails too, please report this line"
+        failed.append(Remark(paths[0].name, None, f"the figure could not be drawn ({why})", remedy))
+
+
 def write_figures(
     plots: Iterable[Plot],
     tables: Mapping[str, DataFrame],
@@ -75,6 +97,7 @@ def write_figures(
     *,
     formats: Iterable[str] = ("png",),
     width_mm: float | None = None,
+    failed: list[Remark] | None = None,
 ) -> list[Path]:
     """Write figures.
 
@@ -91,6 +114,8 @@ def write_figures(
         Some of `FORMATS`.
     width_mm : float, optional
         Their width in print; by default what each is best at.
+    failed : list of Remark, optional
+        Filled with why figures could not be drawn, which stops no other; by default the error is raised.
 
     Returns
     -------
@@ -109,8 +134,8 @@ def write_figures(
     found: list[Path] = []
     with package_style(), each_table_once():
         for one in wanted:
-            table = tables[one.takes]
-            figure = draw(one, table, width_mm=width_mm)
             paths = [Path(folder) / f"{one.__name__}.{kind}" for kind in asked]
-            found += write(figure, paths, one.caption(table))
+            with nullcontext() if failed is None else tables_first(failed, *paths):
+                table = tables[one.takes]
+                found += write(draw(one, table, width_mm=width_mm), paths, one.caption(table))
     return found

@@ -81,9 +81,10 @@ def client_course(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
         problem = f"the plot 'client_course' shows one person and the table holds {len(names)}"
         raise BadOptionError(option, problem, "Select one: lines[lines.who == '...']")
     ax = axes_or_new(ax)
+    table = table[np.isfinite(numbers(table, "number"))]
     panels = _panels(table)[:MOST_PANELS]
     if not panels:
-        return say_instead(ax, "no course: no session has a score or a measure")
+        return say_instead(ax, "no course: no session has a number with a score or a measure")
     ax.set_axis_off()
     width, height = (side * INCH_PT / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
     step = (height - FOOT - 8) / len(panels)

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
 from therapy_analytics.readers._labels import misspelled, unnumbered, without_number
@@ -26,6 +26,7 @@ _IN_MODEL_CHATS = _WRITTEN | frozenset(_MODEL_WORDS.split())
 _MANNER = re.compile(r"(?<=\w) ?\((?:(?:through|via) [^()]{1,40}|in [A-Z][a-z]+|(?!sibling)[a-z]+(?:ing|ly))\)\s*\Z")
 """How something is said, behind a label: ``(crying)``, ``(through interpreter)``, ``(in English)``."""
 _AT_A_TIME = 10_000
+_WORD = re.compile(r"\S+")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
@@ -251,10 +252,9 @@ def fingerprint(session: Session) -> bytes:
     digest = hashlib.sha256()
     for turn in session.turns:
         digest.update(b"\n:")
-        rest = turn.text.casefold()
-        while words := rest.split(maxsplit=_AT_A_TIME):  # a list of all words of a long turn would take much memory
-            rest = words.pop() if len(words) > _AT_A_TIME else ""
-            digest.update(f" {' '.join(words)}".encode("utf-8", "replace"))
+        words = (word[0] for word in _WORD.finditer(turn.text.casefold()))
+        while some := " ".join(islice(words, _AT_A_TIME)):  # all words of a long turn would take much memory
+            digest.update(f" {some}".encode("utf-8", "replace"))
     return digest.digest()
 
 

@@ -27,7 +27,14 @@ from therapy_analytics.readers._beside import ID_NOT_USED, divided, is_kept, tal
 from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._fragments import Fragment, beginning
-from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
+from therapy_analytics.readers._limits import (
+    LARGEST_FILE,
+    LARGEST_SESSION,
+    refuse_crowded,
+    refuse_large,
+    too_long,
+    too_many_rows,
+)
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
 from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._split import split, with_roles
@@ -188,7 +195,7 @@ def _read(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None) -
         return _read_part(fragment, fragment.layout, options, ids)
     reading = _read_joined(fragment, options, ids) if fragment.voices else _read_whole(fragment, options, ids)
     if not any(session.turns for session in reading.sessions):
-        raise no_words(fragment.path)
+        raise reading.problem or no_words(fragment.path)
     return reading
 
 
@@ -199,6 +206,7 @@ def _read_whole(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | N
     if source.encoding != BINARY:
         if chosen.one_session:
             refuse_large(fragment.path, len(source.data), LARGEST_SESSION)
+            refuse_crowded(fragment.path, source.text)
         source = replace(source, data=source.data[:HEAD])  # from here on, only the text is read
     notes = (fragment.apart,) if fragment.apart else ()
     found = (replace(one, notes=(*one.notes, *notes)) for one in chosen.read(source))
@@ -254,21 +262,30 @@ def _built(
     reader: str,
     sha256: str,
 ) -> FragmentReading:
-    """Build session after session, with what tables say about each; its rows are freed before the next is read."""
+    """Build session after session, with what tables say about each; its rows are freed before the next is read.
+
+    Those that are too long are left out, and the first of them is the problem of the reading.
+    """
     tables = list(tables_for(fragment.table, fragment.path, fragment.place, source.options))
-    given = iter(()) if ids is None else iter(ids)
     key = source.options.pseudonyms
     paths = [named(path) for path in (fragment.path, *(one.path for one in fragment.voices))]
     files = {name for path in paths for name in (path.name, path.stem)}
     stem, file = safe_id(source.path.stem), fragment.file or source.path.name
-    sessions, others, applied = list[Session](), list[Mapping[str, str]](), Applied()
+    sessions, others, applied, problem = list[Session](), list[Mapping[str, str]](), Applied(), None
     for raw in found:
         name = usable_name(raw.name.strip(), source.path.stem)
-        parts, could = split(replace(raw, name=name), source.options.split_by, name or source.path.stem)
         known_as = safe_id(raw.name.strip() or source.path.stem)
+        if refused := too_many_rows(fragment.path, known_as, [row.text for row in raw.rows]):
+            problem = problem or refused
+            continue
+        parts, could = split(replace(raw, name=name), source.options.split_by, name or source.path.stem)
         whole = _session(raw, source, tables, "", known_as)[0] if len(parts) > 1 else None
         for part in parts:
-            session, beside, own = _session(part, source, tables, next(given, ""), known_as, whole)
+            given = ids[len(sessions)] if ids and len(sessions) < len(ids) else ""
+            session, beside, own = _session(part, source, tables, given, known_as, whole)
+            if refused := too_long(fragment.path, session.id, [turn.text for turn in session.turns]):
+                problem = problem or refused
+                continue
             own.effects["--split-by"] += could
             notes = session.notes if name or not raw.name.strip() else (*session.notes, ID_NOT_USED)
             session = replace(session, source_file=file, notes=notes)
@@ -277,7 +294,9 @@ def _built(
             applied.add(own)
     if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)
-    return FragmentReading(fragment, tuple(sessions), stem, None, reader, sha256, tuple(others), bool(tables), applied)
+    return FragmentReading(
+        fragment, tuple(sessions), stem, problem, reader, sha256, tuple(others), bool(tables), applied
+    )
 
 
 def _session(

@@ -5,6 +5,8 @@ Reading takes up to twelve times as much memory as what is read, unpacked; with 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import located, plainly, shown, size
 
@@ -13,11 +15,13 @@ LARGEST_FILE = 200 * MB
 """Bytes, unpacked, of what is read at a time: a file, or a part of one that can be cut."""
 LARGEST_SESSION = 24 * MB
 """Bytes, unpacked, of a file of a format that holds one session: some two weeks of talk without a pause."""
-MOST_LINES = 5_000_000
+MOST_LINES = 2_000_000
 """Lines of a text: a short one takes as much memory as one of a hundred letters."""
+MOST_ROWS = 500_000
+"""Lines, cues, rows, messages or elements of what is one session, empty ones too: ten for each turn."""
 MOST_TURNS = 50_000
 MOST_LETTERS = 8 * MB
-"""Turns, and letters, of a session that is measured: some seventy hours of talk, which take 2 GB and two minutes."""
+"""Turns, and letters, of a session: some seventy hours of talk, which take 2 GB and two minutes to measure."""
 _SPLIT = "Split it into several files, one a session"
 _CUT = "Split it into several files; JSON Lines with a session a line, and Parquet, may be of any size"
 
@@ -58,12 +62,40 @@ def refuse_large(path: str, n_bytes: int, most: int, *, packed: bool = False) ->
         raise UnreadableFileError(shown(path), None, problem, _SPLIT if of_one else _CUT)
 
 
-def too_long(path: str, session: str, n_turns: int, n_letters: int) -> UnreadableFileError | None:
-    """Return why a session is not measured, if it is longer than `MOST_TURNS` or `MOST_LETTERS`."""
-    if n_turns <= MOST_TURNS and n_letters <= MOST_LETTERS:
+def refuse_crowded(path: str, text: str) -> None:
+    """Refuse the text of a format that holds one session, if it has more lines or elements than a session may have.
+
+    Raises
+    ------
+    UnreadableFileError
+        It has: most of them are empty, or the file is something else.
+    """
+    # An element of XML and HTML has two marks; rich text has a brace for each group.
+    if text.count("\n") > MOST_ROWS or max(map(text.count, "<{")) > 2 * MOST_ROWS:
+        problem = f"the file has more than {MOST_ROWS:,} lines or elements, the most of a session that are read"
+        raise UnreadableFileError(shown(path), None, problem, f"Take empty lines out. {_SPLIT}")
+
+
+def too_many_rows(path: str, session: str, texts: Sequence[str]) -> UnreadableFileError | None:
+    """Return why turns are not made of the rows of a session, if these are more than `MOST_ROWS`, or too large."""
+    n_letters = sum(map(len, texts))
+    if len(texts) <= MOST_ROWS and n_letters <= LARGEST_SESSION:
         return None
+    rows = f"more than {MOST_ROWS:,}" if len(texts) > MOST_ROWS else f"{len(texts):,}"
+    return _too_long(path, session, f"{rows} rows", n_letters)
+
+
+def too_long(path: str, session: str, texts: Sequence[str]) -> UnreadableFileError | None:
+    """Return why a session is not read, if its turns are more than `MOST_TURNS` or longer than `MOST_LETTERS`."""
+    n_letters = sum(map(len, texts))
+    if len(texts) <= MOST_TURNS and n_letters <= MOST_LETTERS:
+        return None
+    return _too_long(path, session, f"{len(texts):,} turns", n_letters)
+
+
+def _too_long(path: str, session: str, has: str, n_letters: int) -> UnreadableFileError:
     problem = (
-        f"session {session} has {n_turns:,} turns and {_mb(n_letters)} of words, and is not measured: "
+        f"session {session} has {has} and {_mb(n_letters)} of words, and is not read: "
         f"a session may have {MOST_TURNS:,} turns and {_mb(MOST_LETTERS)} at most"
     )
     remedy = "If it is several sessions, name the column that says which (--columns session=NAME), or split the file"

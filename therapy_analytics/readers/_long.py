@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
 
+from therapy_analytics.readers import _limits
 from therapy_analytics.readers._base import Layout, RawSession, Row
 from therapy_analytics.readers._columns import Record, numbers_utterances, slug
 from therapy_analytics.readers._contents import code_columns, constant_columns, named_codes, partner_of
@@ -102,7 +103,7 @@ def read(
     if columns.session is not None:
         records.clear()  # each row is let go with its session: those of a large table take most of the memory
     for name in list(sessions):
-        rows = sessions.pop(name)
+        rows = sessions.pop(name)[: _limits.MOST_ROWS + 1]  # a session that is longer is refused
         metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
         spoken, remarks, began = reader.read(rows)
         yield RawSession("" if by_name else name, spoken, metadata, (*notes, *remarks), began=began)

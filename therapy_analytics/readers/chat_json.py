@@ -14,11 +14,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import IO, Any, TypeVar
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers import _limits
 from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import slug
@@ -155,20 +156,22 @@ def _values(source: Source) -> list[Any]:
     Raises
     ------
     UnreadableFileError
-        The JSON is broken, nested too deep, or has too many values for a transcript.
+        The JSON is broken, nested too deep, or has too many values for a transcript, or for one session.
     """
     text = source.text if source.part is None else part_of_text(source, source.part).text
     if sum(map(text.count, "{[,")) > _MOST_VALUES:
         raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
     if len(text) > _LARGE and _has_a_name_for_everything(text):
         raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
-    decoder = json.JSONDecoder(object_pairs_hook=_object)
+    decoder = json.JSONDecoder(object_pairs_hook=_Objects(source).take)
     values: list[Any] = []
     at = _after_space(text, 0)
     try:
         while at < len(text):
             value, end = decoder.raw_decode(text, at)
             values.append(value)
+            if source.part is None and at <= _limits.LARGEST_SESSION < end and _is_one_session(values):
+                _limits.refuse_large(str(source.path), len(text), _limits.LARGEST_SESSION)
             at = _after_space(text, end)
     except RecursionError:
         raise source.error("the JSON is nested too deep", "A session is a flat list of messages") from None
@@ -176,6 +179,32 @@ def _values(source: Source) -> list[Any]:
         place = text.count("\n", 0, getattr(error, "pos", at)) + 1 + lines_before(source)
         raise source.error("the JSON is broken or breaks off here", "Export the file again", line=place) from None
     return values
+
+
+def _is_one_session(values: list[Any]) -> bool:
+    """Tell messages of one session, one after the other, from sessions, and from messages that name their session."""
+    return (
+        len(values) > 1
+        and _are_of_one_session(values)
+        and sum(1 for one in sessions_in(values) if one.session.rows) == 1
+    )
+
+
+@dataclass(slots=True)
+class _Objects:
+    """Takes the objects of a file as they are decoded, and refuses to collect messages beyond what a session has."""
+
+    source: Source
+    n_in_a_row: int = 0
+
+    def take(self, pairs: list[tuple[str, Any]]) -> dict[str, Any] | list[Any]:
+        """Return an object; what holds a list of objects, as a session does, begins the count anew."""
+        holds_objects = any(isinstance(item, list) and item and isinstance(item[0], dict) for _, item in pairs)
+        self.n_in_a_row = 0 if holds_objects else self.n_in_a_row + 1
+        if self.n_in_a_row > _limits.MOST_ROWS:
+            problem = f"more than {_limits.MOST_ROWS:,} messages stand in one list, the most of a session that are read"
+            raise self.source.error(problem, "Split it into several files, or write JSON Lines with a session a line")
+        return _object(pairs)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | list[Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from therapy_analytics.results._files import (
     DONE,
+    PROBLEMS,
     RECORDS,
     SESSIONS,
     Record,
@@ -17,6 +18,7 @@ from therapy_analytics.results._files import (
     records_at,
     replaced,
     write_csv,
+    write_not_drawn,
 )
 from therapy_analytics.results._folder import FOLDERS, PAGE, Folder, opened
 from therapy_analytics.results._read import joined_wide, load, read_recipe, read_sessions, read_wide_turns, wide
@@ -37,9 +39,9 @@ from therapy_analytics.results._write import (
 )
 
 __all__ = [
-    "DATASETS", "DONE", "FOLDERS", "PAGE", "RECORDS", "SESSIONS", "Folder", "Form", "Record", "as_csv", "data_file",
-    "form_of", "hash_of_all", "joined_rows", "joined_wide", "library", "load", "opened", "problems_table", "read_csv",
-    "read_recipe", "read_record", "read_sessions", "read_wide_turns", "record_file", "records_at", "replaced",
-    "session_is_whole", "session_texts", "wide", "write_csv", "write_data_files", "write_figures_again", "write_joined",
-    "write_run_figures", "write_session",
+    "DATASETS", "DONE", "FOLDERS", "PAGE", "PROBLEMS", "RECORDS", "SESSIONS", "Folder", "Form", "Record", "as_csv",
+    "data_file", "form_of", "hash_of_all", "joined_rows", "joined_wide", "library", "load", "opened", "problems_table",
+    "read_csv", "read_recipe", "read_record", "read_sessions", "read_wide_turns", "record_file", "records_at",
+    "replaced", "session_is_whole", "session_texts", "wide", "write_csv", "write_data_files", "write_figures_again",
+    "write_joined", "write_not_drawn", "write_run_figures", "write_session",
 ]  # fmt: skip

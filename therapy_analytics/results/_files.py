@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.private import fresh, write
 from therapy_analytics.readers._account import Remark
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._pseudonyms import shown_file
 from therapy_analytics.tables import DIGITS
 
@@ -59,33 +60,50 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
     write_text(as_csv(frame), path)
 
 
+def write_not_drawn(failed: Sequence[Remark], part: Path, out: Path, say: Callable[[str], None]) -> None:
+    """Write ``problems.csv`` into a folder that will be `out`, if figures could not be drawn, and say so."""
+    if failed:
+        write_csv(problems_table(not_drawn=failed), part / PROBLEMS)
+        figures = counted(len(failed), "figure")
+        say(f"{figures} could not be drawn; the tables are complete. {out / PROBLEMS} says why and what to do.")
+
+
 def write_text(text: str, path: Path) -> None:
     """Write a text, with its line breaks as they are."""
     with replaced(path) as part:
         write(part, text)
 
 
-NOT_READ, NOT_MEASURED, CHECK = "not read", "not measured", "check"
-"""Kinds of problems: a file that could not be read, a session that could not be measured, something that looks odd."""
+PROBLEMS = "problems.csv"
+NOT_READ, NOT_MEASURED, NOT_DRAWN, CHECK = "not read", "not measured", "not drawn", "check"
+"""Kinds of problems: a file that could not be read, a session that could not be measured, a figure that could not be
+drawn, something that looks odd."""
 _ON_SCREEN = ("what it is can name people, and is shown on the screen alone", "tanalyze inspect shows it again")
 
 
 def problems_table(
-    unread: Sequence[UnreadableFileError],
+    unread: Sequence[UnreadableFileError] = (),
     unmeasured: Sequence[UnreadableFileError] = (),
     remarks: Sequence[Remark] = (),
+    not_drawn: Sequence[Remark] = (),
     *,
     pseudonyms: Pseudonyms | None = None,
 ) -> pd.DataFrame:
-    """Return ``problems.csv``: a row for each file not read, session not measured, and remark.
+    """Return ``problems.csv``: a row for each file not read, session not measured, figure not drawn, and remark.
 
-    With pseudonyms it names no file, and quotes no sentence on what is in files, which may name people.
+    With pseudonyms it names no transcript, and quotes no sentence on what is in files, which may name people.
     """
-    kinds = ((NOT_READ, unread), (NOT_MEASURED, unmeasured), (CHECK, remarks))
+    kinds = ((NOT_READ, unread), (NOT_MEASURED, unmeasured), (NOT_DRAWN, not_drawn), (CHECK, remarks))
     rows = [(one.path, one.line, one.problem, one.remedy, kind) for kind, found in kinds for one in found]
     if pseudonyms is not None:
+        # Figures are called by what stands in results, and sessions that were not measured, too
         rows = [
-            (shown_file(path, pseudonyms), line, *((problem, remedy) if kind == NOT_MEASURED else _ON_SCREEN), kind)
+            (
+                path if kind == NOT_DRAWN else shown_file(path, pseudonyms),
+                line,
+                *((problem, remedy) if kind in (NOT_MEASURED, NOT_DRAWN) else _ON_SCREEN),
+                kind,
+            )
             for path, line, problem, remedy, kind in rows
         ]
     frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right", "kind"])
@@ -112,6 +130,8 @@ class Record:
         The session's lines of each joined table; those of ``sessions.csv`` without `about`.
     counted : mapping of str to int
         What an outside coder counted.
+    not_drawn : tuple of (str, str, str)
+        File, problem and remedy of each figure of the session that could not be drawn; a later run draws it again.
     problems : tuple of (str, str, str)
         File, problem and remedy of each session of the work batch that could not be measured.
     files : mapping of str to str
@@ -125,6 +145,7 @@ class Record:
     about: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, str] = field(default_factory=dict)
     counted: Mapping[str, int] = field(default_factory=dict)
+    not_drawn: tuple[tuple[str, str, str], ...] = ()
     problems: tuple[tuple[str, str, str], ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -148,7 +169,8 @@ def read_record(path: Path) -> Record | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         lists = {name: tuple(found[name]) for name in ("ids", "figures")}
-        return Record(**{**found, **lists, "problems": tuple(map(tuple, found["problems"]))})
+        rows = {name: tuple(map(tuple, found.get(name, ()))) for name in ("problems", "not_drawn")}
+        return Record(**{**found, **lists, **rows})
     except (OSError, ValueError, LookupError, TypeError):
         return None
 

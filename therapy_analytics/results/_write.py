@@ -23,6 +23,7 @@ from therapy_analytics.arrow import pyarrow
 from therapy_analytics.cells import csv_of_parts, csv_of_rows
 from therapy_analytics.frames import profile_table, wide_turns
 from therapy_analytics.measures._base import STATISTICS
+from therapy_analytics.readers._account import Remark
 from therapy_analytics.results._files import DONE, RECORDS, Record, hash_of_file, replaced, unique_part
 from therapy_analytics.tables import DIGITS
 
@@ -128,9 +129,10 @@ def write_session(texts: Mapping[str, str], folder: Path, record: Record, *, tag
     with _put_in_place(folder) as part:
         for name, text in texts.items():
             private.write(part / name, text)
-        _draw(part, record, tagger)
+        failed = _draw(part, record, tagger)
+        not_drawn = tuple((f"{folder.parent.name}/{folder.name}/{one.path}", one.problem, one.remedy) for one in failed)
         hashes = {path.name: hash_of_file(path) for path in sorted(part.iterdir())}
-        replace(record, files=hashes).write(part / DONE)
+        replace(record, files=hashes, not_drawn=not_drawn).write(part / DONE)
 
 
 def write_figures_again(folder: Path, record: Record, *, tagger: str) -> None:
@@ -144,11 +146,14 @@ def session_is_whole(folder: Path, record: Record) -> bool:
     return {path.name for path in folder.iterdir()} - {DONE} == set(record.files) and record.is_whole(folder)
 
 
-def _draw(folder: Path, record: Record, tagger: str) -> None:
-    """Draw the figures of a session, if any are asked for, from the numbers in its files."""
-    if record.figures:
-        from therapy_analytics.plots._figures import session_figures, write_figures  # noqa: PLC0415 (matplotlib)
+def _draw(folder: Path, record: Record, tagger: str) -> list[Remark]:
+    """Draw the figures of a session, if any are asked for, from the numbers in its files; return what failed."""
+    if not record.figures:
+        return []
+    from therapy_analytics.plots._figures import session_figures, tables_first, write_figures  # noqa: PLC0415
 
+    failed: list[Remark] = []
+    with tables_first(failed, folder / "figures"):
         turns, likely, measured = (pd.read_csv(folder / CSV_FILES[name]) for name in _OF_TURNS)
         parts = _parts(folder)
         tables = {
@@ -158,7 +163,11 @@ def _draw(folder: Path, record: Record, tagger: str) -> None:
             "responses": pd.read_csv(folder / CSV_FILES["responses"]),
         }
         tables["profile"].attrs["tagger"] = tagger
-        write_figures(session_figures(), tables, folder, formats=record.figures, width_mm=record.figure_width)
+        write_figures(
+            session_figures(), tables, folder,
+            formats=record.figures, width_mm=record.figure_width, failed=failed,
+        )  # fmt: skip
+    return failed
 
 
 _OF_TURNS = ("turns", "probabilities", "turn_measures")
@@ -198,10 +207,30 @@ def write_run_figures(
     figures: Sequence[str],
     width_mm: float | None = None,
     tagger: str,
-) -> None:
-    """Draw the figures of a whole run into `out`, from the tables in `folders`, which has a folder for each session."""
-    from therapy_analytics.plots._figures import run_figures, write_figures  # noqa: PLC0415 (matplotlib is slow)
+) -> list[Remark]:
+    """Draw the figures of a whole run into `out`, from the tables in `folders`, which has a folder for each session.
 
+    Returns
+    -------
+    list of Remark
+        Which could not be drawn, and why.
+    """
+    from therapy_analytics.plots._figures import run_figures, tables_first, write_figures  # noqa: PLC0415 (matplotlib)
+
+    failed: list[Remark] = []
+    part = unique_part(folders / "figures")
+    part.mkdir(mode=private.FOLDER)
+    try:
+        with tables_first(failed, out / "figures"):
+            tables = _tables_of_run(folders, out, sessions, tagger)
+            for figure in write_figures(run_figures(), tables, part, formats=figures, width_mm=width_mm, failed=failed):
+                figure.replace(out / figure.name)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return failed
+
+
+def _tables_of_run(folders: Path, out: Path, sessions: Collection[str], tagger: str) -> dict[str, pd.DataFrame]:
     parts = pd.concat([_parts(folders / name) for name in sessions], ignore_index=True)
     profile = profile_table(parts[parts["part"] != "window"])
     profile.attrs["tagger"] = tagger
@@ -209,13 +238,7 @@ def write_run_figures(
     tables = {"parts": parts, "profile": profile, "responses": pd.concat(responses, ignore_index=True)}
     if (out / CSV_FILES["sessions"]).is_file():
         tables["sessions"] = pd.read_csv(out / CSV_FILES["sessions"])
-    part = unique_part(folders / "figures")
-    part.mkdir(mode=private.FOLDER)
-    try:
-        for figure in write_figures(run_figures(), tables, part, formats=figures, width_mm=width_mm):
-            figure.replace(out / figure.name)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    return tables
 
 
 def library() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from therapy_analytics import results
 from therapy_analytics.analysis import TABLES, codebook, core_measures
 from therapy_analytics.behaviours import recipe as tagger_recipe
 from therapy_analytics.errors import CannotWriteError, NothingToReadError
+from therapy_analytics.readers._account import Remark
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import Record
 from therapy_analytics.run._survey import Survey
@@ -44,23 +46,31 @@ def finish(
     unread = [file.problem for file in found.files if file.problem is not None]
     problems = (*unread, *done.problems)
     remarks = tuple(found.account.remarks())
-    table = results.problems_table(unread, done.problems, remarks, pseudonyms=found.pseudonyms)
-    results.write_csv(table, folder.path / "problems.csv")
     totals = _totals(work, done)
+    not_drawn = totals.not_drawn
+    table = partial(results.problems_table, unread, done.problems, remarks, pseudonyms=found.pseudonyms)
+    problems_csv = folder.path / results.PROBLEMS
+    results.write_csv(table(not_drawn), problems_csv)
     tagger = tagger_recipe(work.settings.tagger, totals.counted)
     about = {**recipe, "inputs": found.records(folder.path), "tagger": tagger}
     _refuse_missing(done.n_finished - len(totals.ids), folder)
     if not totals.ids:
         what = f"None of the {counted(found.n_sessions, 'session')} could be measured."
-        where = f"{folder.path / 'problems.csv'} says what is wrong with each and what would be right."
+        where = f"{problems_csv} says what is wrong with each and what would be right."
         raise NothingToReadError(f"{what} {where}", problems)
     _write_tables(work, done, totals)
     with folder.ending(about, _kept(work, totals.ids, done)):
         if len(totals.ids) <= MOST_TOGETHER:
-            _draw(work, totals.ids, writing)
+            if failed := _draw(work, totals.ids):
+                not_drawn += failed
+                results.write_csv(table(not_drawn), problems_csv)
+            if writing.page:
+                from therapy_analytics.report import report  # noqa: PLC0415 (it loads what compares sessions)
+
+                report(work.out, quotes=work.settings.quotes)
     return RunResult(
         folder.path, problems, tagger, work.settings.rated, done.n_kept, len(done.problems), form=work.form,
-        remarks=remarks, told=tuple(found.account.lines(MOST_TO_CHECK)),
+        remarks=remarks, not_drawn=tuple(not_drawn), told=tuple(found.account.lines(MOST_TO_CHECK)),
     )  # fmt: skip
 
 
@@ -76,11 +86,18 @@ class _Totals:
         What an outside coder counted in each.
     with_rows : set of str
         The joined tables that have rows.
+    not_drawn : list of Remark
+        The figures of sessions that could not be drawn.
     """
 
     ids: list[str] = field(default_factory=list)
     counted: list[Mapping[str, int]] = field(default_factory=list)
     with_rows: set[str] = field(default_factory=set)
+    not_drawn: list[Remark] = field(default_factory=list)
+
+    def note(self, record: Record) -> None:
+        """Add the figures of a session that could not be drawn."""
+        self.not_drawn += [Remark(file, None, problem, remedy) for file, problem, remedy in record.not_drawn]
 
 
 def _totals(work: Work, done: Outcome) -> _Totals:
@@ -89,6 +106,10 @@ def _totals(work: Work, done: Outcome) -> _Totals:
         totals.ids += record.ids
         totals.counted += [record.counted] if record.counted else []
         totals.with_rows.update(name for name, lines in record.rows.items() if lines)
+        totals.note(record)
+    if work.form == "parquet" and work.folders is not None:
+        for record in results.records_at(work.folders / one / results.DONE for one in totals.ids):
+            totals.note(record)
     return totals
 
 
@@ -126,13 +147,10 @@ def _kept(work: Work, ids: list[str], done: Outcome) -> dict[str, set[str]]:
     return {**dict.fromkeys(results.DATASETS, files), results.RECORDS: records, results.FOLDERS: set(ids)}
 
 
-def _draw(work: Work, ids: list[str], writing: Writing) -> None:
-    if work.folders is not None and work.figures:
-        results.write_run_figures(
-            work.folders, work.out, ids,
-            figures=work.figures, width_mm=work.figure_width, tagger=work.settings.tagger.kind,
-        )  # fmt: skip
-    if writing.page:
-        from therapy_analytics.report import report  # noqa: PLC0415 (it loads what compares sessions)
-
-        report(work.out, quotes=work.settings.quotes)
+def _draw(work: Work, ids: list[str]) -> list[Remark]:
+    if work.folders is None or not work.figures:
+        return []
+    return results.write_run_figures(
+        work.folders, work.out, ids,
+        figures=work.figures, width_mm=work.figure_width, tagger=work.settings.tagger.kind,
+    )  # fmt: skip

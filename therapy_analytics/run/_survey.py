@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import Fragment
-from therapy_analytics.readers._limits import too_long
 from therapy_analytics.readers._pseudonyms import kind_of, shown_file
 from therapy_analytics.readers._roles import is_plain_label
 from therapy_analytics.run._batches import ChunkSessions, Donor, FileChunk, NamedSession
@@ -45,8 +44,8 @@ class SeenSession:
         The id that it has unless another session has it.
     fingerprint : bytes
         A hash of its words.
-    n_turns, n_letters : int
-        Its number of turns, and of characters in all of them.
+    n_turns : int
+        Its number of turns.
     candidate : Candidate or None
         The session as a candidate for a donor of surrogate pairs.
     about, gold : tuple of str
@@ -58,7 +57,6 @@ class SeenSession:
     wanted: str
     fingerprint: bytes
     n_turns: int
-    n_letters: int
     candidate: Candidate | None
     about: tuple[str, ...]
     gold: tuple[str, ...]
@@ -167,25 +165,14 @@ class Survey:
         if fragment.part == 0:
             self.files.append(InputFile(fragment.path, fragment.place))
         self.files[-1].add(seen)
-        kept = [self._is_kept(one, name) for one, name in zip(seen.sessions, named, strict=True)]
-        for keep, group in groupby(range(len(kept)), key=kept.__getitem__):
-            places = list(group)
-            if keep:
-                self.sessions.append(ChunkSessions(chunk, tuple(named[at] for at in places), places[0]))
-                for at in places:
-                    self._count(seen.sessions[at], chunk, at)
+        if named:
+            self.sessions.append(ChunkSessions(chunk, tuple(named)))
+        for at, one in enumerate(seen.sessions):
+            self._count(one, chunk, at)
 
     def _named(self, one: SeenSession, stem: str) -> NamedSession:
         name, notes = self._names.settle(one.wanted, stem, one.fingerprint)
         return NamedSession(name, notes, one.fingerprint, one.n_turns)
-
-    def _is_kept(self, one: SeenSession, name: NamedSession) -> bool:
-        """Return whether a session is measured; one that is too long is a problem of its file."""
-        file = self.files[-1]
-        problem = too_long(file.file, name.id, one.n_turns, one.n_letters)
-        file.problem = file.problem or problem
-        file.sessions -= problem is not None
-        return problem is None
 
     def _count(self, one: SeenSession, chunk: FileChunk, at: int) -> None:
         self.n_sessions += 1
@@ -307,7 +294,6 @@ def _seen(session: Session, *, look_for_names: bool) -> SeenSession:
         wanted=session.id,
         fingerprint=fingerprint(session),
         n_turns=len(session.turns),
-        n_letters=sum(len(turn.text) for turn in session.turns),
         candidate=candidate(session),
         about=tuple(tables.about(session)),
         gold=tuple(gold),

@@ -154,7 +154,7 @@ def _has_folder(session: str, key: str, work: Work) -> bool:
     found = results.read_record(folder / results.DONE)
     if found is None or found.key != key or not results.session_is_whole(folder, found):
         return False
-    asked = replace(found, figures=work.figures, figure_width=work.figure_width)
+    asked = replace(found, figures=work.figures, figure_width=work.figure_width, not_drawn=())
     if found != asked:
         results.write_figures_again(folder, asked, tagger=work.settings.tagger.kind)
     return True

@@ -130,6 +130,8 @@ class RunResult:
         The form of the tables.
     remarks : tuple of Remark
         What to check in the tables about sessions: the other rows of ``problems.csv``.
+    not_drawn : tuple of Remark
+        Figures that could not be drawn, as ``problems.csv`` has them; all tables are there.
     told : tuple of str
         Sentences on options, guessed roles and remarks. They may hold the label of a therapist who was guessed, which
         is in no file except the tables.
@@ -143,6 +145,7 @@ class RunResult:
     n_unmeasured: int = 0
     form: Form = "csv"
     remarks: tuple[Remark, ...] = ()
+    not_drawn: tuple[Remark, ...] = ()
     told: tuple[str, ...] = field(default=(), repr=False)
 
     @property
