@@ -121,20 +121,42 @@ filepath filename useragent ipaddr ipv macaddr
 }
 """The same where words are written together."""
 NO_NAMES = _set("""
-session group care usual control clinic therapy treatment wait waiting list phase part training
-course visit week interview case study unit team day morning evening afternoon first second third
-pre post test pilot baseline follow up high low medium good poor motivational interviewing cognitive
-behavioral behavioural counseling counselling support centre center hospital service services north
-south east west new old human model sample client therapist patient counselor practice role play
-demo intake chat call supervision conversation dialogue transcript lake home online person problem
-problems and the in on with without no not experience previous current past future other general
-social job academic work pressure crisis breakup partner friends friend ongoing depression anxiety
-anger alcohol drug drugs substance use abuse eating sleep bullying appearance grief stress trauma
-pain weight smoking exercise diet medication college degree bachelor master doctoral graduate
-undergraduate education married divorced widowed employed unemployed retired student full time half
-self help peer text web video audio live recorded real simulated synthetic actor brief long short
-standard enhanced intensive early late middle mild moderate severe minimal none very yes all both
-mixed single double blind placebo active type level stage arm cohort site urban rural state
-community primary secondary acute chronic outpatient inpatient residential emergency
+a abuse academic active actor acute adult advanced afternoon agent agents ai alcohol all alpaca and
+anger anthropic anxiety any appearance apr april arm assistant audio aug august b bachelor bad base
+baseline behavioral behavioural blind bot both breakup brief bullying c call care case cbt center
+centre chat chatbot chatgpt child chronic claude client clients clinic clinical clinician cloud
+coach code coded coder coders cognitive cohort college command common community condition control
+conversation copy corpus counseling counselling counsellor counsellors counselor counselors couple
+course crisis current d data day dec december deepseek degree demo depression dialog dialogue diet
+divorced doctoral double draft drug drugs dyad e early east eating education eight emergency
+employed english enhanced evening example exercise experience experienced experimental expert f
+family fast feb february female final first five flash follow four friday friend friends full future
+gemini gemma general glm gold good google gpt graduate grief grok group haiku half help high home
+hospital human humans in inexperienced inpatient instruct intake intensive intervention interview
+interviewer interviewing jan january job jul july jun june junior kimi lake large late left level
+list lite live llama long low male man manual mar march married master maverick max may medication
+medium meta mi middle mild mini minimal mistral mixed mixtral model models moderate monday month
+morning motivational nano new nine no none north not nov nova november novice nurse nursing observer
+oct october old older on one ongoing online open openai opus oss other out outpatient pain part
+participant partner past patient patients peer people person persona phase phi phone pilot placebo
+play plus poor post practice pre pressure preview previous primary pro problem problems psychologist
+psychotherapist psychotherapy quality qwen r random reading real reasoning recorded recording
+residential retired right role round rural sample saturday scout second secondary self senior sep
+sept september service services session sessions set seven severe short simulated simulator single
+site six skilled sleep small smoking social sonnet source south spanish stage standard state story
+stress strong student study substance sunday supervised supervision support supporter synthetic
+system tape team telephone ten test text the therapist therapists therapy third three thursday time
+trained trainee training transcript transcripts trauma treatment trial tuesday turbo turn two type
+ultra undergraduate unemployed unit unknown unskilled untrained up urban use user usual v version
+very vicuna video virtual visit voice wait waiting ward weak web wednesday week weight west widowed
+with without woman work worker year yes young younger
 """)
-"""Words that stand in capitals in the names of groups, and in no name of a person."""
+"""Words of roles, groups, models and months, which stand in no name of a person."""
+PARTICLES = _set("""
+van von der den de del della di da dos la le bin ibn al el y e ten ter of
+""")
+"""Small words in names of persons."""
+PRONOUNS = _set("""
+i me my mine myself we us our you your yours he she they him her his them their it
+""")
+"""Words of sentences, which no label has."""

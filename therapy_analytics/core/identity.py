@@ -24,7 +24,9 @@ from therapy_analytics.core._field_words import (
     NO_NAMES,
     NO_TEXT,
     OF_A_PERSON,
+    PARTICLES,
     PEOPLE,
+    PRONOUNS,
     SESSIONS,
     THINGS,
     WITHIN,
@@ -119,31 +121,6 @@ _MOST_WORDS = 5
 _LONGEST_NAME = 100
 """Names of models and the like have no space and may be longer."""
 _WORD = re.compile(r"[^\W\d_]+")
-_IN_SENTENCES = frozenset(
-    [
-        "i",
-        "me",
-        "my",
-        "mine",
-        "myself",
-        "we",
-        "us",
-        "our",
-        "you",
-        "your",
-        "yours",
-        "he",
-        "she",
-        "they",
-        "him",
-        "you",
-        "her",
-        "his",
-        "them",
-        "their",
-        "it",
-    ]
-)
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|m[aä]r|mai|okt|dez)[a-z]*\.?"
 _DATE = re.compile(
     rf"\b(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d\d)\b|"
@@ -163,28 +140,6 @@ _FILE = re.compile(
 _DIGITS = re.compile(r"(?:\d[ ().-]{0,2}){7,}|\d{3}-\d\d-\d{4}|\+\d")
 _CODE = re.compile(r"(?=\S*\d\S*\d\S*\d)(?=\S*[a-z])\S{12,}|\S*\d{4,}\S*", re.IGNORECASE)
 _NAME_WORD = re.compile(r"[^\W\d_](?:\.|[^\W\d_]*(?:[-'\u2019][^\W\d_]+)*\.?)")
-_PARTICLES = frozenset(
-    [
-        "van",
-        "von",
-        "der",
-        "den",
-        "de",
-        "del",
-        "della",
-        "di",
-        "da",
-        "la",
-        "le",
-        "bin",
-        "ibn",
-        "al",
-        "el",
-        "ten",
-        "ter",
-        "of",
-    ]
-)
 
 
 def is_sentence(text: str) -> bool:
@@ -193,7 +148,7 @@ def is_sentence(text: str) -> bool:
     if words[-1:] == ["I"] and len(words) > 1:
         words.pop()  # a numeral
     spoken = {word.casefold() for word in words if word == "I" or not word.isupper()}
-    return text.rstrip().endswith(("?", "!", "\uff1f", "\uff01", "\u3002")) or not _IN_SENTENCES.isdisjoint(spoken)
+    return text.rstrip().endswith(("?", "!", "\uff1f", "\uff01", "\u3002")) or not PRONOUNS.isdisjoint(spoken)
 
 
 def may_be_fact(text: str) -> bool:
@@ -223,7 +178,7 @@ def is_full_name(text: str) -> bool:
     [True, True, True, False, False]
     """
     words = [word for word in re.split(r"[\s,]+", text.strip()) if word]
-    named = [word for word in words if word.casefold() not in _PARTICLES]
+    named = [word for word in words if word.casefold() not in PARTICLES]
     if not 2 <= len(named) <= 4 or not all(map(_NAME_WORD.fullmatch, words)):
         return False
     has_capitals = all(word[0].isupper() for word in named) and any(len(word.strip(".")) > 1 for word in named[1:])
