@@ -25,8 +25,8 @@ from therapy_analytics.writers import WRITERS
 LAYERS = (
     ("errors",),
     ("registry", "session", "verbs", "cells", "clusters", "private", "arrow", "printable", "third_party"),
+    ("core",),
     ("readers",),
-    ("outputs",),
     ("writers",),
     ("language",),
     ("behaviours",),

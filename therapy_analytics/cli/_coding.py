@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from therapy_analytics.cli._app import INPUT, OUTPUT, PEOPLE, Replace, app, names_in, remark, say, sentences
+from therapy_analytics.cli._app import INPUT, OUTPUT, PEOPLE, Replace, app, beside, names_in, remark, say, sentences
 
 DRAWN = "Which turns"
 
@@ -62,14 +62,17 @@ def sample(
         ),
     ] = None,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            help="Folder for the sample. An earlier sample of the same results is replaced.", rich_help_panel=OUTPUT
+            help="Folder for the sample. An earlier sample of the same results is replaced.",
+            show_default="RESULTS_sample",
+            rich_help_panel=OUTPUT,
         ),
-    ] = Path("sample"),
+    ] = None,
     replace: Replace = False,
 ) -> None:
     """Draw turns for people to code, where they count most, and say what interval they will buy."""
+    from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
     from therapy_analytics.sampling import SampleOptions  # noqa: PLC0415
     from therapy_analytics.sampling import sample as draw  # noqa: PLC0415
 
@@ -77,7 +80,8 @@ def sample(
         codes=names_in(codes), turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts,
         about=tuple(about or ()),
     )  # fmt: skip
-    with sentences():
+    out = out or beside(results, "sample")
+    with sentences(), alone_in(out):
         found = draw(results, options=options)
         found.write(out, replace=replace, on_before=remark)
     say(*str(found).split("\n"))

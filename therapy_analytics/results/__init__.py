@@ -15,7 +15,6 @@ from therapy_analytics.results._files import (
     problems_table,
     read_record,
     records_at,
-    replaced,
     write_csv,
 )
 from therapy_analytics.results._folder import FOLDERS, PAGE, Folder, opened
@@ -39,7 +38,7 @@ from therapy_analytics.results._write import (
 __all__ = [
     "DATASETS", "DONE", "FOLDERS", "PAGE", "RECORDS", "SESSIONS", "Folder", "Form", "Record", "as_csv", "data_file",
     "form_of", "hash_of_all", "joined_rows", "joined_wide", "library", "load", "opened", "problems_table", "read_csv",
-    "read_recipe", "read_record", "read_sessions", "read_wide_turns", "record_file", "records_at", "replaced",
+    "read_recipe", "read_record", "read_sessions", "read_wide_turns", "record_file", "records_at",
     "session_is_whole", "session_texts", "wide", "write_csv", "write_data_files", "write_figures_again", "write_joined",
     "write_run_figures", "write_session",
 ]  # fmt: skip
