@@ -110,6 +110,10 @@ def test_commands_write_beside_what_they_are_about(here: Path) -> None:
         *("comparison", "outcomes", "agreement", "report.html")
     }
     assert "../study/results/comparison: comparison.md" in done[0].text
+    for name in ("scores.csv", "codes.csv", "Ann.csv", "Ben.csv"):
+        (study / name).unlink()
+    (found,) = commands(study, ("inspect", "."))
+    assert (found.status, "results" in found.out, "agreement" in found.out) == (0, False, False), found.out
 
 
 @pytest.fixture
