@@ -38,11 +38,11 @@ def test_what_a_command_of_an_earlier_version_left_bars_nothing(work: Path, tmp_
 
 def test_no_journal_leads_out_of_its_folder(work: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    for undo in (True, False):
+    names = ["../mine.txt", "..", "", ".", 7, str(tmp_path / "mine.txt")]
+    for journal in ({"remove": names, "undo": []}, {"remove": [], "undo": names}, {"remove": 7}, [], {}):
         whole = tmp_path / "o" / ".whole.part"
         whole.mkdir(parents=True)
-        names = ["../mine.txt", "..", "", ".", 7, str(tmp_path / "mine.txt")]
-        (whole / ".journal.json").write_text(json.dumps({"remove": names, "undo": names if undo else []}))
+        (whole / ".journal.json").write_text(json.dumps(journal))
         done = tanalyze("sample", work / "results", "--turns", "20", "--out", "o", folder=tmp_path)
         assert done.status == 0, done.text
         assert (tmp_path / "mine.txt").read_text() == "mine"

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -115,12 +115,12 @@ def alone_in(out: Path) -> Iterator[None]:
                     _put_right(out)
             yield
         finally:
-            if is_first and os.name != "nt":  # while it is held: whoever waits for this file finds that it is gone
-                Path(lock.lock_file).unlink(missing_ok=True)
+            if is_first and os.name == "nt":  # where no file can be removed that is open
+                lock.release()
+            if is_first:
+                with suppress(OSError):  # it is gone with its folder, or another command has it by now
+                    Path(lock.lock_file).unlink()
             lock.release()
-            if is_first and os.name == "nt":
-                with suppress(OSError):  # another command has it open
-                    Path(lock.lock_file).unlink(missing_ok=True)
     finally:
         for path in made:
             with suppress(OSError):  # it holds something, or is gone
@@ -141,29 +141,41 @@ def is_left(name: str) -> bool:
 
 def _put_right(out: Path) -> None:
     whole = out / _WHOLE
-    if (whole / _JOURNAL).is_file():
-        journal = json.loads((whole / _JOURNAL).read_text(encoding="utf-8"))
-        if journal["undo"]:
-            for name in filter(_is_name, journal["undo"]):
-                if not os.path.lexists(whole / name):
-                    _remove(out / name)
-            whole.rename(out / _NEW)
-        else:
-            _move_from(whole, out)
+    gone, undone = _journal(whole)
+    if gone is not None:
+        _move_from(whole, out, gone)
+    for name in undone:
+        if not os.path.lexists(whole / name):
+            _remove(out / name)
+    if undone:
+        whole.rename(out / _NEW)
     for path in list(out.iterdir()):
         if _LEFT.fullmatch(path.name):
             _remove(path)
 
 
-def _move_from(whole: Path, out: Path) -> None:
-    """Do what the journal says; each step may have been done before."""
-    for name in filter(_is_name, json.loads((whole / _JOURNAL).read_text(encoding="utf-8"))["remove"]):
+def _move_from(whole: Path, out: Path, gone: Iterable[str]) -> None:
+    """Remove what is gone, and move what is new into its place; each step may have been done before."""
+    for name in gone:
         _remove(out / name)
     for path in sorted(whole.iterdir()):
         if path.name != _JOURNAL:
             path.replace(out / path.name)
     (whole / _JOURNAL).unlink()
     whole.rmdir()
+
+
+def _journal(whole: Path) -> tuple[list[str] | None, list[str]]:
+    """Return what is to be removed before a command's files are moved (None if there is nothing to move).
+
+    And the files that are to be taken away again, where a command must not replace anything.
+    """
+    try:
+        journal = json.loads((whole / _JOURNAL).read_text(encoding="utf-8"))
+        gone, undone = (list(filter(_is_name, journal[name])) for name in ("remove", "undo"))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None, []
+    return None if undone else gone, undone
 
 
 def _is_name(name: object) -> bool:
@@ -273,29 +285,29 @@ def replaced_in(out: Path, made: Made) -> Iterator[Path]:
             try:
                 yield part
                 refuse_others(out, made)  # again: something may have been put there since
-                _complete(part, out, made)
+                gone = _complete(part, out, made)
                 if not made.among_others:
                     out.chmod(private.FOLDER)
                 part.rename(out / _WHOLE)
             except BaseException:
                 shutil.rmtree(part, ignore_errors=True)
                 raise
-            _move_from(out / _WHOLE, out)
+            _move_from(out / _WHOLE, out, gone)
     if sentence:
         made.say(sentence)
 
 
-def _complete(part: Path, out: Path, made: Made) -> None:
-    """Write the journal, and the note on what the files were made from."""
+def _complete(part: Path, out: Path, made: Made) -> list[str]:
+    """Write the journal, and the note on what the files were made from; return what is to be removed."""
     written = sorted(path.name for path in part.iterdir())
     sources, (before, own) = _sources(out, made), _noted(out)
     beside = made.beside if before == sources else ()
-    gone = sorted({*made.names, *made.beside, *own}.difference(beside, written))
-    journal = {"remove": [], "undo": written} if made.once else {"remove": gone, "undo": []}
-    private.write(part / _JOURNAL, json.dumps(journal))
+    gone = [] if made.once else sorted({*made.names, *made.beside, *own}.difference(beside, written))
+    private.write(part / _JOURNAL, json.dumps({"remove": gone, "undo": written if made.once else []}))
     if not made.once:
         files = sorted({*written, *own.intersection(beside)})
         private.write(part / MADE_FROM, json.dumps({"made_from": sources, "files": files}, indent=1) + "\n")
+    return gone
 
 
 def _held(out: Path) -> set[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from therapy_analytics import private
 from therapy_analytics.analysis import CSV_FILES, JOINED
-from therapy_analytics.core.folders import LOCK, OUT, alone_in, is_left, is_made
+from therapy_analytics.core.folders import LOCK, OUT, alone_in, is_left, is_made, refuse_unusable
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.printable import printable
 from therapy_analytics.results._files import DONE, RECORDS, SESSIONS, records_at, write_text
@@ -145,6 +145,7 @@ def opened(out: Path) -> Iterator[Folder]:
     BadOptionError
         It cannot be used, holds other things than results, or another command is writing into it.
     """
+    refuse_unusable(out)
     _refuse_others(out)
     with alone_in(out):
         yield Folder(out, _before(out))
