@@ -123,25 +123,22 @@ def check_command(name: str, folder: Path, how_often: int, seed: int = 0) -> str
     SystemExit
         Something was not as it should be.
     """
-    one, out, moments, seen = COMMANDS[name], folder / "o", random.Random(seed), Counter[str]()
+    one, out = COMMANDS[name], folder / "o"
     old = _before(one, folder)
     length = _done(one.words, folder)
     new = files(out)
     _before(one, folder)
-    calls = _last_calls(one.words, folder)
+    calls = _calls(one.words, folder)
     _before(one, folder)
-    for at in range(how_often):
-        status, told = _ended(_kill(one.words, folder, at % 4, moments, length, calls))
-        if status == 0 or (not one.before and "is there already" in told and files(out) == new):
-            seen["ended before"] += 1
+    seen, moments = Counter[str](), random.Random(seed)
+    for at in range(3 * how_often):
+        process = _kill(one.words, folder, at % 4, moments, length, calls)
+        state = _seen_after(process, one, folder, old, new)
+        seen[state] += 1
+        if state == "new" and at % 3:
             _before(one, folder)
-        elif status != -signal.SIGKILL:
-            raise SystemExit(f"{name}: status {status} instead of a kill: {told}")
-        else:
-            state = _state(out, old, new)
-            seen[state] += 1
-            if state == "new" and at < how_often - 1:
-                _before(one, folder)
+        if seen.total() - seen["ended before"] == how_often:
+            break
     if seen["mixed"] and name != "run":
         raise SystemExit(f"{name}: a reader saw old and new files side by side, and nothing said so: {dict(seen)}")
     _, told = _ended(_begun(one.words.split(), folder))
@@ -179,38 +176,56 @@ def _ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, " ".join(told.split())[-500:]
 
 
-def _last_calls(words: str, folder: Path) -> range:
-    """Return the numbers of the calls from the first that renames a file of the folder; none without strace."""
+class _Calls(NamedTuple):
+    """The numbers of the calls of a command that rename or remove files of its folder; none without strace.
+
+    Attributes
+    ----------
+    writing, moving : list of int
+        Those before and from the first that gives a file or folder its final place.
+    """
+
+    writing: list[int]
+    moving: list[int]
+
+
+def _calls(words: str, folder: Path) -> _Calls:
     if shutil.which("strace") is None:
-        return range(0)
+        return _Calls([], [])
     with tempfile.NamedTemporaryFile("r") as trace:
         _ended(_begun(words.split(), folder, "strace", "-qq", "-o", trace.name, "-e", f"trace={CALLS}"))
         called = [line for line in trace.read().splitlines() if line.partition("(")[0] in CALLS.split(",")]
-    first = next(at for at, line in enumerate(called, start=1) if re.match(r'rename.*"(\S*/)?o/', line))
-    return range(first, len(called) + 1)
+    own = [at for at, line in enumerate(called, start=1) if re.search(r'"(\S*/)?o/', line)]
+    first = next(at for at in own if re.match(r'rename.*, "(\S*/)?o/[^/"]+"', called[at - 1]))
+    return _Calls([at for at in own if at < first], [at for at in own if at >= first])
 
 
 def _kill(
-    words: str, folder: Path, how: int, moments: random.Random, length: float, calls: range
+    words: str, folder: Path, how: int, moments: random.Random, length: float, calls: _Calls
 ) -> subprocess.Popen[str]:
-    """Begin a command and kill it: while it writes (0), at any moment (2), or at one of its last calls (1, 3)."""
-    if how % 2 and calls:
-        kill = f"inject={CALLS}:signal=KILL:when={moments.choice(calls)}"
+    """Begin a command and kill it: while it writes (0), while it moves files (1, 3), or at any moment (2)."""
+    if how != 2 and calls.moving:
+        number = moments.choice(calls.moving if how % 2 else calls.writing or calls.moving)
+        kill = f"inject={CALLS}:signal=KILL:when={number}"
         trace = ("strace", "-qq", "-o", str(folder / "trace"), "-e", f"trace={CALLS}", "-e", kill)
         return _begun(words.split(), folder, *trace)
     process = _begun(words.split(), folder)
-    if how == 2:
-        time.sleep(moments.uniform(0, length))
-    else:
-        while process.poll() is None and not list((folder / "o").glob(".*.part")):
-            time.sleep(0.001)
-        time.sleep(moments.choice((0, 0.003, 0.01, 0.03)))
+    time.sleep(moments.uniform(0.2, 1) * length)
     process.send_signal(signal.SIGKILL)
     return process
 
 
-def _state(out: Path, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> str:
-    """Return what a reader of the folder sees after a kill."""
+def _seen_after(
+    process: subprocess.Popen[str], one: Killed, folder: Path, old: Mapping[str, bytes], new: Mapping[str, bytes]
+) -> str:
+    """Return what a reader of the folder sees after a kill; if it came after the end, begin anew."""
+    out = folder / "o"
+    status, told = _ended(process)
+    if status == 0 or (not one.before and "is there already" in told and files(out) == new):
+        _before(one, folder)
+        return "ended before"
+    if status != -signal.SIGKILL:
+        raise SystemExit(f"tanalyze {one.words}: status {status} instead of a kill: {told}")
     if (out / ".whole.part").is_dir():
         return "to be finished"
     seen = {path: data for path, data in files(out).items() if not is_left(Path(path).parts[0])}
