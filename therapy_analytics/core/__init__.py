@@ -1,1 +1,1 @@
-"""What all rooms share."""
+"""What all other packages share."""

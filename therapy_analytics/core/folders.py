@@ -206,7 +206,7 @@ class Made:
         The real paths (or addresses) of what it is made from; none for tables in memory.
     replace : bool
         Whether files that were made from other sources may be replaced.
-    once : bool
+    only_new : bool
         Whether nothing that is there may be replaced, as people may have changed it since; what the files were made
         from is not noted then.
     among_others : bool
@@ -220,7 +220,7 @@ class Made:
     beside: Collection[str] = ()
     sources: tuple[str, ...] = ()
     replace: bool = False
-    once: bool = False
+    only_new: bool = False
     among_others: bool = False
     say: Callable[[str], None] = lambda _: None
 
@@ -253,9 +253,9 @@ def refuse_others(out: Path, made: Made) -> str:
     if not made.among_others and (other := sorted(there.difference(made.names, made.beside, own))):
         problem = f"{out} holds other things than {made.what} ({other[0]}, ...)"
         raise BadOptionError(OUT, problem, "Name a new or an empty folder")
-    if made.once and (mine := sorted(there.intersection(made.names))):
+    if made.only_new and (mine := sorted(there.intersection(made.names))):
         raise BadOptionError(OUT, f"{out / mine[0]} is there already", "Name a new or an empty folder")
-    if made.once or not there:
+    if made.only_new or not there:
         return ""
     when = max((out / name).stat().st_mtime for name in there)
     held = f"{made.what} of {datetime.fromtimestamp(when):%Y-%m-%d %H:%M}"
@@ -302,9 +302,9 @@ def _complete(part: Path, out: Path, made: Made) -> list[str]:
     written = sorted(path.name for path in part.iterdir())
     sources, (before, own) = _sources(out, made), _noted(out)
     beside = made.beside if before == sources else ()
-    gone = [] if made.once else sorted({*made.names, *made.beside, *own}.difference(beside, written))
-    private.write(part / _JOURNAL, json.dumps({"remove": gone, "undo": written if made.once else []}))
-    if not made.once:
+    gone = [] if made.only_new else sorted({*made.names, *made.beside, *own}.difference(beside, written))
+    private.write(part / _JOURNAL, json.dumps({"remove": gone, "undo": written if made.only_new else []}))
+    if not made.only_new:
         files = sorted({*written, *own.intersection(beside)})
         private.write(part / MADE_FROM, json.dumps({"made_from": sources, "files": files}, indent=1) + "\n")
     return gone

@@ -212,7 +212,7 @@ def _redacted(
     for _ in read_files(paths, options=read_options, leave_out=out, account=account):
         pass  # Before a folder is created: there must be something to read, and the options must have an effect
     problems = []
-    made = Made(what="redacted copies", names=("transcripts", "review.csv", "README.txt"), once=True)
+    made = Made(what="redacted copies", names=("transcripts", "review.csv", "README.txt"), only_new=True)
     with replaced_in(out, made) as part:
         with _create(part / "review.csv") as file:
             copies = private.folder(part / "transcripts")

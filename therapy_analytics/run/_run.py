@@ -123,8 +123,8 @@ def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing
     """Begin to write: from here on, results of the earlier run are replaced."""
     if not found.n_sessions:
         raise _nothing(found)
-    said = [*refuse_other_transcripts(folder, found.files, replace=replace), *differences(folder, asked, writing)]
-    for sentence in (*said, *(outdated(folder) if said else ())):
+    told = [*refuse_other_transcripts(folder, found.files, replace=replace), *differences(folder, asked, writing)]
+    for sentence in (*told, *(outdated(folder) if told else ())):
         writing.on_before(sentence)
     writing.on_total(found.n_sessions)
     folder.begin({**asked, "inputs": found.records(folder.path)})

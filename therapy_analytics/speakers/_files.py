@@ -87,7 +87,7 @@ def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptio
     files: list[Path] = []
     taken: dict[str, int] = {}
     form = WRITERS["csv"]
-    made = Made(what="corrected copies", names=("transcripts", "changes.csv"), once=True)
+    made = Made(what="corrected copies", names=("transcripts", "changes.csv"), only_new=True)
     with replaced_in(out, made) as part:
         for reading in read_files(paths, options=options, leave_out=out, account=account):
             found = list(_proposals(reading, options))

@@ -170,7 +170,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
             known.update((session.id, session.metadata) for session in reading.sessions)
         about = _about(known)
         names = [*(f"{identity}{form.suffix}" for identity in known), *(["sessions.csv"] if about else [])]
-        with replaced_in(out, Made(what="transcripts", names=names, once=True, among_others=True)) as part:
+        with replaced_in(out, Made(what="transcripts", names=names, only_new=True, among_others=True)) as part:
             # the sessions of a file are freed before the next is read
             for reading in read_files(paths, options=options, leave_out=out, account=Account(ReadOptions())):
                 problems += [] if reading.problem is None else [reading.problem]
