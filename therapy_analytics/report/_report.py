@@ -55,6 +55,8 @@ def report(
         ``--quotes``, or a file of that name is there that is no page about the same transcripts.
     BadDataFileError
         A file of the folder is broken.
+    CannotWriteError
+        The system refused to write.
 
     Notes
     -----
