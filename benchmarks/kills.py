@@ -177,16 +177,16 @@ def _ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 class _Calls(NamedTuple):
-    """The numbers of the calls of a command that rename or remove files of its folder; none without strace.
+    """The calls of a command that rename or remove files of its folder, as strace is told of them; none without it.
 
     Attributes
     ----------
-    writing, moving : list of int
+    writing, moving : list of str
         Those before and from the first that gives a file or folder its final place.
     """
 
-    writing: list[int]
-    moving: list[int]
+    writing: list[str]
+    moving: list[str]
 
 
 def _calls(words: str, folder: Path) -> _Calls:
@@ -195,9 +195,14 @@ def _calls(words: str, folder: Path) -> _Calls:
     with tempfile.NamedTemporaryFile("r") as trace:
         _ended(_begun(words.split(), folder, "strace", "-qq", "-o", trace.name, "-e", f"trace={CALLS}"))
         called = [line for line in trace.read().splitlines() if line.partition("(")[0] in CALLS.split(",")]
-    own = [at for at, line in enumerate(called, start=1) if re.search(r'"(\S*/)?o/', line)]
-    first = next(at for at in own if re.match(r'rename.*, "(\S*/)?o/[^/"]+"', called[at - 1]))
-    return _Calls([at for at in own if at < first], [at for at in own if at >= first])
+    found, count = _Calls([], []), Counter[str]()
+    for line in called:
+        name = line.partition("(")[0]
+        count[name] += 1
+        if re.search(r'"(\S*/)?o/', line):
+            is_moving = found.moving or re.match(r'rename.*, "(\S*/)?o/[^/"]+"', line)
+            (found.moving if is_moving else found.writing).append(f"{name}:signal=KILL:when={count[name]}")
+    return found
 
 
 def _kill(
@@ -205,9 +210,8 @@ def _kill(
 ) -> subprocess.Popen[str]:
     """Begin a command and kill it: while it writes (0), while it moves files (1, 3), or at any moment (2)."""
     if how != 2 and calls.moving:
-        number = moments.choice(calls.moving if how % 2 else calls.writing or calls.moving)
-        kill = f"inject={CALLS}:signal=KILL:when={number}"
-        trace = ("strace", "-qq", "-o", str(folder / "trace"), "-e", f"trace={CALLS}", "-e", kill)
+        call = moments.choice(calls.moving if how % 2 else calls.writing or calls.moving)
+        trace = ("strace", "-qq", "-o", str(folder / "trace"), "-e", f"trace={CALLS}", "-e", f"inject={call}")
         return _begun(words.split(), folder, *trace)
     process = _begun(words.split(), folder)
     time.sleep(moments.uniform(0.2, 1) * length)
