@@ -74,7 +74,7 @@ STAND_INS = {
 def as_typed(words: tuple[str, ...], out: Path) -> list[str]:
     """Return a command with files that are there, an output of its own, and the fast tagger."""
     typed = [STAND_INS.get(word, word) for word in words]
-    if words[0] == "outcomes" or "outcomes/" in words:
+    if words[0] == "outcomes":
         stand_ins = {"results/": "course/", "notebooks/codes/therapist_codes.csv": "course_codes.csv"}
         typed = [stand_ins.get(word, word) for word in typed]
     if "our_clinic.toml" in words:
@@ -125,8 +125,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def printed(folder: Path) -> list[tuple[Example, int, str]]:
+def given(folder: Path) -> set[str]:
+    """Return what stands in the folder before any command."""
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def printed(given: set[str]) -> list[tuple[Example, int, str]]:
     """Run all examples, in their order: each may take what one before it wrote."""
+    assert given
     found = []
     for example in EXAMPLES:
         done = CliRunner().invoke(app, example.words)
@@ -159,10 +166,11 @@ def test_an_example_prints_what_the_page_shows(index: int, printed: list[tuple[E
 
 @pytest.mark.parametrize("words", LINES, ids=" ".join)
 def test_every_command_of_the_documents_can_be_typed(
-    words: tuple[str, ...], printed: list[Example], tmp_path: Path
+    words: tuple[str, ...], printed: list[Example], folder: Path, tmp_path: Path
 ) -> None:
-    """What needs a server or a cluster gets as far as asking for it."""
+    """What needs a server or a cluster gets as far as asking for it. Nothing is written but where that is asked for."""
     assert printed
+    before = set(folder.iterdir())
     typed = [str(tmp_path / "out") if word == "out" else word for word in words]
     done = CliRunner().invoke(app, typed)
     if {"llm", "dask"}.intersection(words):
@@ -170,6 +178,7 @@ def test_every_command_of_the_documents_can_be_typed(
         assert re.search("Start the server|no Dask scheduler answers|there is no certificate", plain(done.output))
     else:
         assert done.exit_code == 0, f"{LINES[words]}: {done.output}"
+    assert set(folder.iterdir()) == before
 
 
 MENTIONED = re.compile(r"`tanalyze ([a-z]+) (-[^`\n]*)`")
@@ -192,18 +201,29 @@ def test_files_that_the_page_names_are_written(printed: list[tuple[Example, int,
     for name in (
         "results/sessions.csv",
         "results/sessions/boyle_lucia/turns.csv",
-        "comparison/comparison.md",
-        "agreement/agreement.md",
+        "results/comparison/comparison.md",
+        "results/agreement/agreement.md",
         "my_model/model_card.md",
         "converted/lindqvist_dana_1.cha",
     ):
         assert (folder / name).is_file(), name
 
 
+def test_examples_write_only_where_they_are_asked_to(printed: list[Example], given: set[str], folder: Path) -> None:
+    """A folder that it names, and by default `results_sample` and `results_export` beside the results."""
+    named = {words[at + 1] for words, _ in EXAMPLES for at, word in enumerate(words) if word == "--out"}
+    assert printed
+    assert {path.name for path in folder.iterdir()} - given == {
+        *(name.rstrip("/") for name in named), "results_sample", "results_export",
+        *("as_project", "project.qdpx", "course_codes.csv"),  # which the tests make
+    }  # fmt: skip
+    assert not [path for path in folder.rglob("*") if path.name == ".lock" or path.name.endswith(".part")]
+
+
 WRITTEN = (
-    *("comparison/comparison", "comparison/corrected", "comparison/summary_counts", "comparison/groups"),
-    *("course_outcomes/associations", "course_outcomes/unmatched", "my_model/scores"),
-    *("agreement/codes", "agreement/pairs", "agreement/sessions", "agreement/calibration", "agreement/confusion"),
+    *(f"results/comparison/{name}" for name in ("comparison", "corrected", "summary_counts", "groups")),
+    *("course/outcomes/associations", "course/outcomes/unmatched", "my_model/scores"),
+    *(f"results/agreement/{name}" for name in ("codes", "pairs", "sessions", "calibration", "confusion")),
     *("results/measures", "results/problems", "speakers/changes", "redacted/review"),
 )
 

@@ -61,7 +61,7 @@ def test_what_was_run(page: str, folder: Path) -> None:
 
 
 def test_how_far_the_coders_and_the_tagger_agree(page: str, folder: Path) -> None:
-    rows = _rows(folder / "agreement" / "codes.csv", "code", CODES)
+    rows = _rows(folder / "results" / "agreement" / "codes.csv", "code", CODES)
     first, *others = (f"[{_short(row['kappa_lo'])}, {_short(row['kappa_hi'])}]" for row in rows)
     values = [_short(row["kappa"]) for row in rows]
     assert f"was {values[0]}, 95% CI {first}, for questions" in page
@@ -71,7 +71,7 @@ def test_how_far_the_coders_and_the_tagger_agree(page: str, folder: Path) -> Non
 
 
 def test_what_differs(page: str, folder: Path) -> None:
-    rows = _rows(folder / "comparison" / "comparison.csv", "measure", RATES)
+    rows = _rows(folder / "results" / "comparison" / "comparison.csv", "measure", RATES)
     human, model, change = (_interval(rows[0], name) for name in ("mean", "mean_against", "difference"))
     assert f"questions in {human.replace(' [', '% of turns, 95% CI [')}, and" in page
     assert f"language models in {model.replace(' [', '% [')}, a" in page

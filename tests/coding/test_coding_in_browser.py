@@ -115,9 +115,10 @@ def test_two_coders_code_and_settle_by_keyboard_alone(
     rows = settle_by_keyboard(desk(), tmp_path, len(apart.groupby(["session_id", "turn"])))
     check_settled(rows, apart, folder)
 
-    done = tanalyze("compare", results, "--by", "counselor", "--gold", "settled.csv", "--no-plots", folder=tmp_path)
+    words = ("compare", results, "--by", "counselor", "--gold", "settled.csv", "--no-plots", "--out", "compared")
+    done = tanalyze(*words, folder=tmp_path)
     assert done.status == 0, done.err
-    by_hand = pd.read_csv(tmp_path / "comparison" / "gold.csv")
+    by_hand = pd.read_csv(tmp_path / "compared" / "gold.csv")
     n_therapist = sum(row["role"] == "therapist" for row in drawn(folder))
     assert by_hand.loc[by_hand["code"] == "mi_question", "n_gold_turns"].sum() == n_therapist
     done = tanalyze("agree", results, "settled.csv", "--out", "machine", "--no-plots", folder=tmp_path)

@@ -28,7 +28,6 @@ LAYERS = (
     ("registry", "session", "verbs", "cells", "clusters", "private", "arrow", "printable", "third_party"),
     ("core",),
     ("readers",),
-    ("outputs",),
     ("writers",),
     ("language",),
     ("behaviours",),

@@ -15,6 +15,7 @@ from therapy_analytics.behaviours.accurate import AccurateTagger
 from therapy_analytics.behaviours.codebook import Codebook, builtin_codebooks, load_codebook
 from therapy_analytics.behaviours.hierarchy import parents
 from therapy_analytics.behaviours.tagger import Codes, Tagger, decided, load_tagger
+from therapy_analytics.core.folders import finish_stopped
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.language import Batch
 from therapy_analytics.language.data_files import LARGEST_TEXT, json_object, parsing, read_bytes
@@ -88,6 +89,7 @@ class OwnTagger:
 
 def is_own(folder: Path) -> bool:
     """Return whether a folder has a model that ``tanalyze train`` wrote."""
+    finish_stopped(folder)
     path = folder / "model.json"
     try:
         data = read_bytes(path, LARGEST_TEXT, what="the description of a model", remedy=REMEDY)

@@ -242,6 +242,19 @@ def read_options(
     )  # fmt: skip
 
 
+def inside(results: Path, name: str) -> Path:
+    """Return where a command writes by default what it makes from results: a folder in theirs, or beside a file."""
+    is_file = results.is_file() or (results.suffix and not results.exists())
+    return (results.parent if is_file else results) / name
+
+
+def beside(results: Path, name: str) -> Path:
+    """Return where a command writes by default what others get to see: into a folder beside that of the results."""
+    results = results.parent if results.name == "sessions.csv" else results
+    results = results if results.name.strip(".") else results.absolute()
+    return results.with_name(f"{results.stem if results.is_file() else results.name}_{name}")
+
+
 def pairs(text: str, known: Collection[str], option: str) -> dict[str, str]:
     """Parse ``speaker=Who,text=Said``, in which each name is known and occurs at most once."""
     parts = [pair.partition("=") for pair in text.split(",") if pair.strip()]

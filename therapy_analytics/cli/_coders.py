@@ -69,10 +69,11 @@ def agree_with_each_other(
 ) -> None:
     """Say how far two people agree, and write what they differ on."""
     from therapy_analytics.coding import between_coders  # noqa: PLC0415
+    from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
 
     if second is None:
         raise typer.BadParameter("Give the codes of a second person, too.", param_hint="CODES")
-    with sentences():
+    with sentences(), alone_in(out):
         found, settling = between_coders(first, second, sample=sample, options=options)
         found.write(out, page=settling if page else None, replace=replace, on_before=remark)
     say(*(line for told in found.summary for line in told.split("\n")))

@@ -14,6 +14,7 @@ from therapy_analytics.cli._app import (
     Key,
     Replace,
     app,
+    beside,
     key_in,
     names_in,
     remark,
@@ -75,18 +76,22 @@ def sample(
         ),
     ] = None,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            help="Folder for the sample. An earlier sample of the same results is replaced.", rich_help_panel=OUTPUT
+            help="Folder for the sample. An earlier sample of the same results is replaced.",
+            show_default="RESULTS_sample",
+            rich_help_panel=OUTPUT,
         ),
-    ] = Path("sample"),
+    ] = None,
     replace: Replace = False,
 ) -> None:
     """Draw turns for people to code, where they count most, and say what interval they will buy."""
+    from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
     from therapy_analytics.sampling import SampleOptions  # noqa: PLC0415
     from therapy_analytics.sampling import sample as draw  # noqa: PLC0415
 
-    with sentences():
+    out = out or beside(results, "sample")
+    with sentences(), alone_in(out):
         options = SampleOptions(
             codes=names_in(codes), turns=turns, by=by, cluster=cluster, seed=seed, transcripts=transcripts,
             about=tuple(about or ()), pseudonyms=key_in(pseudonyms),

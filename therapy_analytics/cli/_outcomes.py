@@ -17,6 +17,7 @@ from therapy_analytics.cli._app import (
     Replace,
     Results,
     app,
+    inside,
     key_in,
     names_in,
     pairs,
@@ -120,18 +121,26 @@ def outcomes(
         int, typer.Option(min=0, metavar="N", help="Random seed of these draws.", rich_help_panel=MEASURED)
     ] = 0,
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the page, tables and figures go.", rich_help_panel=OUTPUT)
-    ] = Path("outcomes"),
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the page, tables and figures go.",
+            show_default="outcomes in the first of RESULTS",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     replace: Replace = False,
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw figures and write the page.", rich_help_panel=OUTPUT)
     ] = True,
 ) -> None:
     """Show each client's course, and what in the talk goes with the scores."""
+    from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
     from therapy_analytics.outcomes import NAMES, OutcomeOptions  # noqa: PLC0415
     from therapy_analytics.outcomes import outcomes as outcomes_of  # noqa: PLC0415
 
-    with sentences():
+    out = out or inside(results[0], "outcomes")
+    with sentences(), alone_in(out):
         options = OutcomeOptions(
             columns=pairs(columns, NAMES, "--columns"), better=names_in(better), worse=names_in(worse), scales=scales,
             measures=tuple(measures or ()), show=names_in(show), by=by, gold=gold, imputations=imputations, seed=seed,

@@ -23,6 +23,7 @@ from therapy_analytics.cli._app import (
     SplitBy,
     Therapist,
     app,
+    inside,
     key_in,
     pairs,
     read_options,
@@ -131,26 +132,34 @@ def agree(
         ),
     ] = False,
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.", rich_help_panel=OUTPUT)
-    ] = Path("agreement"),
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the tables and figures go.",
+            show_default="agreement in RESULTS, or beside the first file",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     replace: Replace = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw figures.", rich_help_panel=OUTPUT)] = True,
 ) -> None:
     """Say how far the machine's codes agree with people's, and people's with each other's."""
     from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
     from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
+    from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
 
     with sentences():
         options = GoldOptions(
             columns=pairs(columns, NAMES, "--columns"),
             labels=labels, book=book, blank=blank, transcripts=transcripts, pseudonyms=key_in(pseudonyms),
         )  # fmt: skip
+    out = out or inside(results, "agreement")
     if results.is_file() or (results.suffix and not results.exists()):  # a file of codes, or one that is not there
         agree_with_each_other(results, gold, page=page, sample=sample, out=out, replace=replace, options=options)
         return
     if page or sample is not None:
         raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
-    with sentences():
+    with sentences(), alone_in(out):
         found = agreement_of(results, gold, options=options, epsilon=epsilon, learnt=include_learnt)
         found.write(out, figures=plots, replace=replace, on_before=remark, on_problem=remark)
     say(*(line for told in found.summary for line in told.split("\n")))

@@ -17,6 +17,8 @@ from therapy_analytics.cli._app import (
     Replace,
     Results,
     app,
+    beside,
+    inside,
     key_in,
     remark,
     say,
@@ -102,16 +104,24 @@ def compare(
         int, typer.Option(min=0, metavar="N", help="Random seed of the permutations.", rich_help_panel=MEASURED)
     ] = 0,
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.", rich_help_panel=OUTPUT)
-    ] = Path("comparison"),
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the tables and figures go.",
+            show_default="comparison in the first of RESULTS",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     replace: Replace = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw figures.", rich_help_panel=OUTPUT)] = True,
 ) -> None:
     """Say who does what more than whom, and how sure that is."""
     from therapy_analytics.compare import CompareOptions  # noqa: PLC0415
     from therapy_analytics.compare import compare as compare_groups  # noqa: PLC0415
+    from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
 
-    with sentences():
+    out = out or inside(results[0], "comparison")
+    with sentences(), alone_in(out):
         options = CompareOptions(
             cluster=cluster, where=tuple(where or ()), permutations=permutations, seed=seed, allow_mixed=allow_mixed,
             gold=gold, pseudonyms=key_in(pseudonyms), learnt=include_learnt,
@@ -165,7 +175,9 @@ def export(
             help="Tables: csv, stata, spss or parquet. Codes: codes_csv, codes_jsonl; with words, qdpx or elan.",
         ),
     ] = "csv",
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")] = Path("export"),
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where the files go.", show_default="RESULTS_export")
+    ] = None,
     wide: Annotated[
         bool | None,
         typer.Option(
@@ -195,6 +207,7 @@ def export(
     from therapy_analytics.exports import WITH_WORDS  # noqa: PLC0415
     from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
 
+    out = out or beside(results, "export")
     with sentences():
         files = export_tables(
             results, out, to=to, wide=wide, imputations=imputations, transcripts=transcripts, gold=tuple(gold or ()),

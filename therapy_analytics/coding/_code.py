@@ -12,10 +12,9 @@ from therapy_analytics.coding._books import book_json
 from therapy_analytics.coding._page import assemble
 from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.coding._training import training_json
+from therapy_analytics.core.folders import alone_in, replaced, written_to
 from therapy_analytics.errors import BadOptionError, UnknownNameError
-from therapy_analytics.outputs import written_to
 from therapy_analytics.private import write
-from therapy_analytics.results import replaced
 from therapy_analytics.sampling._files import CONTEXT
 
 TAKEN = {"settled", "machine", "majority", "human"}
@@ -68,31 +67,33 @@ def coding_page(
     if not _NAME.fullmatch(coder) or coder.casefold() in TAKEN:
         remedy = "Give a short name of letters, digits, - and _, such as Ann"
         raise BadOptionError("--coder", f"{coder!r} cannot be a coder's name", remedy)
-    folder, read = Path(sample), read_sample(sample)
-    books = _books(read, book)
-    turns = [
-        {"session": session, "turn": turn, "role": role, "inclusion": inclusion}
-        for session, turn, role, inclusion in read.drawn[["session_id", "turn", "role", "inclusion"]].to_numpy()
-    ]
-    ending = f"_{books[0].id}" if book else ""
-    data: dict[str, Any] = {
-        "coder": coder,
-        "sample": read.sha256,
-        "file": f"codes_{coder}{ending}.csv",
-        "context": CONTEXT,
-        "books": [book_json(one) for one in books],
-        "turns": turns,
-        "sessions": sessions_json(read, {one["session"] for one in turns}),
-        "training": None,
-    }
-    if training is not None:
-        words = Path(training_sample) if training_sample is not None else None
-        found, trained = training_json(Path(training), words, read, folder, books)
-        named = {one["session"] for turns_of in found.values() for one in turns_of}
-        data["training"] = {"books": found, "sessions": sessions_json(trained, named)}
-    path = folder / f"code_{coder}{ending}.html"
-    with written_to(folder), replaced(path) as part:
-        write(part, assemble(f"Coding: {coder}", data, SCRIPTS))
+    folder = Path(sample)
+    with alone_in(folder):
+        read = read_sample(sample)
+        books = _books(read, book)
+        turns = [
+            {"session": session, "turn": turn, "role": role, "inclusion": inclusion}
+            for session, turn, role, inclusion in read.drawn[["session_id", "turn", "role", "inclusion"]].to_numpy()
+        ]
+        ending = f"_{books[0].id}" if book else ""
+        data: dict[str, Any] = {
+            "coder": coder,
+            "sample": read.sha256,
+            "file": f"codes_{coder}{ending}.csv",
+            "context": CONTEXT,
+            "books": [book_json(one) for one in books],
+            "turns": turns,
+            "sessions": sessions_json(read, {one["session"] for one in turns}),
+            "training": None,
+        }
+        if training is not None:
+            words = Path(training_sample) if training_sample is not None else None
+            found, trained = training_json(Path(training), words, read, folder, books)
+            named = {one["session"] for turns_of in found.values() for one in turns_of}
+            data["training"] = {"books": found, "sessions": sessions_json(trained, named)}
+        path = folder / f"code_{coder}{ending}.html"
+        with written_to(folder), replaced(path) as part:
+            write(part, assemble(f"Coding: {coder}", data, SCRIPTS))
     return path
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from therapy_analytics.cells import restore
 from therapy_analytics.clusters import COLUMNS
+from therapy_analytics.core.folders import finish_stopped
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.sampling._files import DESIGN, DRAWN, WORDS
 
@@ -65,6 +66,7 @@ def read_sample(folder: str | Path) -> SampleToCode:
         A file of it is broken, or has no words for a turn that was drawn.
     """
     folder = Path(folder)
+    finish_stopped(folder)
     missing = [name for name in (DRAWN, DESIGN, WORDS) if not (folder / name).is_file()]
     if missing:
         problem = f"{folder} holds no sample (there is no {missing[0]})"

@@ -25,10 +25,11 @@ from therapy_analytics.compare._reference import against_references, is_referenc
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import COLUMNS, PERMUTATIONS, comparison_table, groups_table
 from therapy_analytics.compare._words import beside_references, findings, repeated
+from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outputs import Made, files_before, replaced_in, sources_of
 from therapy_analytics.readers._account import Remark
+from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.verbs import options_of
 
@@ -162,21 +163,18 @@ class Comparison:
         CannotWriteError
             The system refused to write.
         """
-        names = {*_FILES, *files_before(Path(out) / RECIPE)}
-        made = Made(what="a comparison", names=names, sources=self.sources, replace=replace, say=on_before)
+        made = Made(what="a comparison", names=_FILES, sources=self.sources, replace=replace, say=on_before)
         tables = {"comparison": self.table, "groups": self.groups}
         tables |= {name: one for name, one in (("within", self.within), ("change", self.change)) if len(one)}
         tables |= {one.name: one.table for one in self.more}
         families = list(dict.fromkeys(str(family) for family in self.groups["family"])) if plots else []
         with replaced_in(Path(out), made) as part:
+            private.write(part / RECIPE, json.dumps(self.recipe, indent=2, ensure_ascii=False) + "\n")
             for name, table in tables.items():
                 write_csv(table, private.fresh(part / f"{name}.csv"))
             private.write(part / "comparison.md", self.words)
             if families:
                 write_not_drawn(self._draw(part, families), part, Path(out), on_problem)
-            written = sorted([RECIPE, *(path.name for path in part.glob("[!.]*"))])
-            recipe = json.dumps({**self.recipe, "files": written}, indent=2, ensure_ascii=False)
-            private.write(part / RECIPE, recipe + "\n")
         return Path(out)
 
     def _draw(self, out: Path, families: Sequence[str]) -> list[Remark]:

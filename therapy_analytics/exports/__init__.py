@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.core.folders import Made, alone_in, replaced_in
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.exports._coded import CODED_FORMS, WITH_WORDS, export_codes
@@ -28,7 +29,7 @@ from therapy_analytics.exports._tables import (
     write_parquet,
 )
 from therapy_analytics.outcomes._imputation import imputed
-from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.results import load
 
 __all__ = ["CODED_FORMS", "FORMS", "WITH_WORDS", "export"]
@@ -170,10 +171,11 @@ def export(  # noqa: PLR0913 (each is an option of the command)
         what="exported tables", names=form.files, beside=known.difference(form.files), sources=sources_of(results),
         replace=replace, say=on_before,
     )  # fmt: skip
-    tables = export_tables(analysis, with_wide=to == "csv" if wide is None else wide)
-    if imputations:
-        drawn = imputed(analysis, imputations, analysis.seed)
-        tables.append(imputed_table(analysis.sessions, drawn, analysis.codebook, number=form.imputation))
-    with replaced_in(out, made) as part:
-        form.write(tables, part)
+    with alone_in(out):
+        tables = export_tables(analysis, with_wide=to == "csv" if wide is None else wide)
+        if imputations:
+            drawn = imputed(analysis, imputations, analysis.seed)
+            tables.append(imputed_table(analysis.sessions, drawn, analysis.codebook, number=form.imputation))
+        with replaced_in(out, made) as part:
+            form.write(tables, part)
     return [out / name for name in form.files if (out / name).is_file()]

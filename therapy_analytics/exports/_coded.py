@@ -26,12 +26,13 @@ from therapy_analytics.agreement._match import match
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.cells import csv_of_rows
+from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.private import write
 from therapy_analytics.readers import ReadOptions, read_files
 from therapy_analytics.readers._account import Account
+from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.readers._coded import MACHINE, CodedSession, CodesOfTurn, merged, with_own_codes
 from therapy_analytics.results import read_csv, read_wide_turns
 from therapy_analytics.session import Role, Session, Turn

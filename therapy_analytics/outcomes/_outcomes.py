@@ -14,6 +14,7 @@ import pandas as pd
 from therapy_analytics import private
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._results import Results, read_results
+from therapy_analytics.core.folders import Made, replaced_in, seen_from
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outcomes._course import CLIENT, COUNSELOR, course_lines, course_table
@@ -23,8 +24,8 @@ from therapy_analytics.outcomes._relate import Related, related
 from therapy_analytics.outcomes._scales import scale_index
 from therapy_analytics.outcomes._scores import read_scores, under_pseudonyms
 from therapy_analytics.outcomes._words import in_short, summary, who
-from therapy_analytics.outputs import Made, files_before, replaced_in, seen_from, sources_of
 from therapy_analytics.readers._account import Remark
+from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.readers._build import safe_id
 from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._report import NAME as REPORT
@@ -174,8 +175,7 @@ class Outcomes:
         figures = dict(zip(people, _file_names(people), strict=True))
         tables = {name: getattr(self, name) for name in TABLES}
         tables = {name: table for name, table in tables.items() if name != "corrected" or len(table)}
-        own = {*(f"{name}.csv" for name in TABLES), WORDS, PAGE, PROBLEMS, RECIPE}
-        names = {*own, *figures.values(), *files_before(out / RECIPE)}
+        names = {*(f"{name}.csv" for name in TABLES), WORDS, PAGE, PROBLEMS, RECIPE, *figures.values()}
         made = Made(what="courses and outcomes", names=names, sources=self.sources, replace=replace, say=on_before)
         with replaced_in(out, made) as part:
             for name, table in tables.items():
@@ -186,8 +186,7 @@ class Outcomes:
                 write_not_drawn(failed, part, out, on_problem)
                 page = self._page.html(drawn, n_people=len(everybody), report=self._report(out))
                 private.write(part / PAGE, page)
-            files = sorted(path.name for path in part.glob("[!.]*"))
-            private.write(part / RECIPE, json.dumps({**self.recipe, "files": files}, indent=2) + "\n")
+            private.write(part / RECIPE, json.dumps(self.recipe, indent=2) + "\n")
         return out
 
     def _report(self, out: Path) -> str:

@@ -62,6 +62,12 @@ def real(place: str | os.PathLike[str]) -> str:
     return str(place) if is_address(place) else os.path.realpath(place)
 
 
+def sources_of(*things: object) -> tuple[str, ...]:
+    """Return the real paths (or addresses) of the files and folders among some objects, sorted."""
+    paths = {one for one in things if isinstance(one, str | Path)}
+    return tuple(sorted({shown(one) if is_address(one) else os.path.realpath(one) for one in paths}))
+
+
 def sibling(place: str, name: str) -> str:
     """Return the place of another file of the same folder."""
     return inside(folder_of(place), name)

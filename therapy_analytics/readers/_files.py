@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from therapy_analytics.core.folders import MADE_FROM
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
 from therapy_analytics.readers._addresses import (
     inside,
@@ -123,7 +124,7 @@ def _below(folder: str, forbidden: str | None, on_table: OnTable | None) -> Iter
     for path in paths:
         if is_folder(path):
             is_link = not is_address(path) and (Path(path).is_symlink() or os.path.realpath(path) == forbidden)
-            if not is_link and not _is_result(path):
+            if not is_link and not _is_result(path) and not version(inside(path, MADE_FROM)):
                 yield from _below(path, forbidden, on_table)
         elif _may_be_transcript(path):
             if not is_metadata(located(path)):

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows, defused
+from therapy_analytics.core.folders import Made, alone_in, replaced_in
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.outputs import refuse_unusable, written_to
 from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.redact._found import protected
 from therapy_analytics.redact._known import PEOPLE_KEYS
@@ -196,7 +197,7 @@ def redact(
     options, out = options_of(RedactOptions, options), Path(out)
     form = WRITERS[options.to]
     _refuse(out, options.key)
-    with written_to(out):
+    with alone_in(out):
         return _redacted(paths, out, form, options, read_options, on_file)
 
 
@@ -214,20 +215,21 @@ def _redacted(
     for _ in read_files(paths, options=read_options, leave_out=out, account=account):
         pass  # Before a folder is created: there must be something to read, and the options must have an effect
     problems = []
-    (out / "transcripts").mkdir(mode=0o700, parents=True, exist_ok=True)
-    out.chmod(0o700)
-    with _create(out / "review.csv") as file:
-        output = _Output(form, out / "transcripts", csv.writer(file, lineterminator="\n"), options.quotes)
-        output.review.writerow([*REVIEW_COLUMNS, *(["words"] if options.quotes else [])])
-        for reading in read_files(paths, options=read_options, leave_out=out, account=Account(ReadOptions())):
-            problems += [reading.problem] if reading.problem is not None else []
-            for session in reading.sessions:
-                _copy(session, output)
-            if on_file is not None:
-                on_file(reading.path)
-    _finish(output, out, options.key)
+    made = Made(what="redacted copies", names=("transcripts", "review.csv", "README.txt"), only_new=True)
+    with replaced_in(out, made) as part:
+        with _create(part / "review.csv") as file:
+            copies = private.folder(part / "transcripts")
+            output = _Output(form, copies, csv.writer(file, lineterminator="\n"), options.quotes)
+            output.review.writerow([*REVIEW_COLUMNS, *(["words"] if options.quotes else [])])
+            for reading in read_files(paths, options=read_options, leave_out=out, account=Account(ReadOptions())):
+                problems += [reading.problem] if reading.problem is not None else []
+                for session in reading.sessions:
+                    _copy(session, output)
+                if on_file is not None:
+                    on_file(reading.path)
+        _finish(output, part, options.key)
     return Redaction(
-        tuple(output.files),
+        tuple(out / "transcripts" / path.name for path in output.files),
         dict(output.counts),
         output.left,
         tuple(output.losses),
@@ -237,9 +239,6 @@ def _redacted(
 
 
 def _refuse(out: Path, key: Path | None) -> None:
-    refuse_unusable(out)
-    if out.is_dir() and any(out.iterdir()):
-        raise BadOptionError("--out", f"{out} is there already", "Name a new or an empty folder")
     if key is not None and key.exists():
         raise BadOptionError("--key", f"{key} is there already", "Name a new file")
     if key is not None and out.resolve() in key.resolve().parents:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from therapy_analytics.core.folders import alone_in, replaced, written_to
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.private import write
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import assemble, made_from
-from therapy_analytics.results import form_of, hash_of_all, read_recipe, replaced
+from therapy_analytics.results import form_of, hash_of_all, read_recipe
 
 NAME = "report.html"
 MOST = 300
@@ -54,6 +55,8 @@ def report(
         ``--quotes``, or a file of that name is there that is no page about the same transcripts.
     BadDataFileError
         A file of the folder is broken.
+    CannotWriteError
+        The system refused to write.
 
     Notes
     -----
@@ -74,11 +77,13 @@ def report(
     folder = folder.parent if folder.name == "sessions.csv" else folder
     target = _target(folder / NAME if out is None else Path(out))
     _refuse_parts(folder)
-    transcripts = hash_of_all([one.get("sha256") for one in read_recipe(folder).get("inputs", ())])
-    if out is not None and not replace:
-        _refuse_another(target, folder, made_from(transcripts))
-    overview, sessions = report_data(folder, quotes=quotes, most_sessions=most_sessions)
-    _write(target, assemble(TITLE, overview, sessions, transcripts=transcripts))
+    with alone_in(target.parent):
+        transcripts = hash_of_all([one.get("sha256") for one in read_recipe(folder).get("inputs", ())])
+        if out is not None and not replace:
+            _refuse_another(target, folder, made_from(transcripts))
+        overview, sessions = report_data(folder, quotes=quotes, most_sessions=most_sessions)
+        with written_to(target.parent), replaced(target) as part:
+            write(part, assemble(TITLE, overview, sessions, transcripts=transcripts))
     return target
 
 
@@ -109,13 +114,3 @@ def _target(path: Path) -> Path:
     if path.name != NAME and not path.parent.is_dir():
         raise BadOptionError("--out", f"there is no folder {path.parent}", "Make it, or name a file elsewhere")
     return path
-
-
-def _write(path: Path, whole: bytes) -> None:
-    """Write the file for its owner's eyes, whole or not at all."""
-    try:
-        with replaced(path) as part:
-            write(part, whole)
-    except OSError as error:
-        option, problem = "--out", f"{path} cannot be written ({error.strerror})"
-        raise BadOptionError(option, problem, "Name a file in a folder of your own") from error

@@ -4,50 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from therapy_analytics.cells import csv_of_frame
+from therapy_analytics.core.folders import replaced
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.private import fresh, write
+from therapy_analytics.private import write
 from therapy_analytics.readers._account import Remark
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._pseudonyms import shown_file
 from therapy_analytics.tables import DIGITS
 
-PART = ".part"
-"""Suffix of a file or folder that is being written."""
 DONE = "done.json"
 """The record of a session, beside its files."""
 SESSIONS = "sessions"
 """The folder of the folders of sessions; with Parquet, a data set."""
 RECORDS = ".parts"
 """The folder of the records of work batches, with Parquet."""
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """Yield another name for a file to be written; the file takes its final name if the block ends well."""
-    part = fresh(unique_part(path))
-    try:
-        yield part
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def unique_part(path: Path) -> Path:
-    """Return a unique name beside a file or folder, for what will replace it.
-
-    It is unique because a worker of a cluster that was given up for dead may still write what another writes again.
-    """
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
 
 
 def as_csv(frame: pd.DataFrame) -> str:

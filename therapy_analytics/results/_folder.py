@@ -12,14 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from therapy_analytics import private
 from therapy_analytics.analysis import CSV_FILES, JOINED
+from therapy_analytics.core.folders import LOCK, OUT, alone_in, is_left, is_made, refuse_unusable
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outputs import OUT, refuse_unusable
 from therapy_analytics.printable import printable
-from therapy_analytics.results._files import DONE, PART, RECORDS, SESSIONS, records_at, write_text
+from therapy_analytics.results._files import DONE, RECORDS, SESSIONS, records_at, write_text
 from therapy_analytics.results._rows import Form
 from therapy_analytics.results._write import DATASETS
 
@@ -28,7 +26,6 @@ FOLDERS = "folders"
 RUN = "run.json"
 GOING = ".going.json"
 """The settings of a run that is going on or was stopped; `RUN` replaces it when the run ends."""
-LOCK = ".lock"
 PAGE = "report.html"
 _FOLDERS = (*DATASETS, RECORDS, FOLDERS)
 _STAY = frozenset({*_FOLDERS, GOING, LOCK})
@@ -91,6 +88,12 @@ class Folder:
         drawn = {kind for kind, names in _figures().items() if any((self.path / name).is_file() for name in names)}
         return drawn | ({PAGE} if (self.path / PAGE).is_file() else set())
 
+    @property
+    def made(self) -> list[Path]:
+        """The folders in it that other commands made from the results."""
+        folders = sorted(path for path in self.path.iterdir() if path.name not in _STAY and not is_left(path.name))
+        return [path for path in folders if path.is_dir() and is_made(path)]
+
     def begin(self, recipe: Mapping[str, Any]) -> None:
         """Make the folder private, note the settings of this run, and remove an earlier run's files on all sessions.
 
@@ -102,7 +105,7 @@ class Folder:
         # First the note: a folder without it, or `RUN`, is not taken for a folder of results.
         write_text(_json(recipe), self.path / GOING)
         for path in list(self.path.iterdir()):
-            if path.name not in _STAY and _is_own(path):
+            if path.name not in _STAY and not path.is_dir() and _is_own(path):
                 path.unlink(missing_ok=True)
 
     @contextmanager
@@ -135,41 +138,17 @@ def _keep(folder: Path, names: Collection[str]) -> None:
 
 @contextmanager
 def opened(out: Path) -> Iterator[Folder]:
-    """Make the folder unless it is there, and keep other runs out of it, without touching anything in it.
-
-    A folder that was made, and is still empty at the end, is removed again.
+    """Make the folder unless it is there, and keep other commands out of it, as `alone_in` does.
 
     Raises
     ------
     BadOptionError
-        It cannot be used, holds other things than results, or another run is writing into it.
+        It cannot be used, holds other things than results, or another command is writing into it.
     """
     refuse_unusable(out)
     _refuse_others(out)
-    made = [path for path in (out, *out.absolute().parents) if not path.exists()]
-    private.folder(out)
-    try:
-        with _alone_in(out):
-            yield Folder(out, _before(out))
-    finally:
-        for path in made:
-            with suppress(OSError):  # it holds something, or is gone
-                path.rmdir()
-
-
-@contextmanager
-def _alone_in(out: Path) -> Iterator[None]:
-    lock = FileLock(out / LOCK, timeout=0, mode=0o600)
-    try:
-        lock.acquire()
-    except Timeout:
-        problem = f"another run is writing into {out}"
-        raise BadOptionError(OUT, problem, "Wait until it is done, or name another folder") from None
-    try:
-        yield
-    finally:
-        lock.release()
-        (out / LOCK).unlink(missing_ok=True)
+    with alone_in(out):
+        yield Folder(out, _before(out))
 
 
 def _json(recipe: Mapping[str, Any]) -> str:
@@ -190,11 +169,14 @@ def _refuse_others(out: Path) -> None:
 
 
 def _is_own(path: Path) -> bool:
-    """Return whether a run wrote it: it has a name of ours, and a run was there, or it is an empty folder."""
-    if path.name == LOCK or (path.name.startswith(".") and path.name.endswith(PART)):
+    """Return whether it is of a run, or made from its results by a command: it has a name of ours, and a run was there.
+
+    Or it is an empty folder for sessions.
+    """
+    if is_left(path.name):
         return True
     if any((path.parent / name).is_file() for name in (GOING, RUN)):
-        return path.name in _STAY or path.name in _written()
+        return path.name in _STAY or path.name in _written() or (path.is_dir() and is_made(path))
     return path.name == SESSIONS and path.is_dir() and not any(path.iterdir())
 
 

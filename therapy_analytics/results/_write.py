@@ -21,10 +21,11 @@ from therapy_analytics import private
 from therapy_analytics.analysis import CSV_FILES, JOINED, TABLES, gold_names
 from therapy_analytics.arrow import pyarrow
 from therapy_analytics.cells import csv_of_parts, csv_of_rows
+from therapy_analytics.core.folders import replaced, unique_part
 from therapy_analytics.frames import profile_table, wide_turns
 from therapy_analytics.measures._base import STATISTICS
 from therapy_analytics.readers._account import Remark
-from therapy_analytics.results._files import DONE, RECORDS, Record, hash_of_file, replaced, unique_part
+from therapy_analytics.results._files import DONE, RECORDS, Record, hash_of_file
 from therapy_analytics.tables import DIGITS
 
 DATASETS = tuple(one.name for one in TABLES)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from therapy_analytics.core.folders import OUT, remove_made, seen_from
 from therapy_analytics.core.pseudonyms import Pseudonyms, is_pseudonym
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.outputs import OUT, seen_from
 from therapy_analytics.readers._addresses import is_address, placed, version
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import PAGE, Folder
@@ -36,6 +36,8 @@ def refuse_other_transcripts(
 ) -> Iterator[str]:
     """Yield sentences on the transcripts of the earlier run, if this run may go on in the folder.
 
+    Where its results are replaced, folders in it that other commands made from them (``comparison/``) are removed.
+
     Parameters
     ----------
     folder : Folder
@@ -50,7 +52,8 @@ def refuse_other_transcripts(
     Raises
     ------
     BadOptionError
-        The folder holds results of other transcripts, and they may not be replaced.
+        The folder holds results of other transcripts, and they may not be replaced; or something else stands in a
+        folder that was made from them.
     """
     n = folder.n_sessions
     if not n:
@@ -61,7 +64,11 @@ def refuse_other_transcripts(
         if not replace:
             problem = f"{folder.path} holds the results of other transcripts ({held}): {why}"
             raise BadOptionError(OUT, problem, _CHOICE)
+        made = folder.made
+        remove_made(made)
         yield f"The results of the run before into this folder ({held}) are replaced, as --replace asks."
+        if made:
+            yield f"Removed with them, because it was made from them: {_named(made)}."
     elif sentence := change.sentence:
         yield f"Since the run before into this folder ({held}): {sentence}."
 
@@ -86,6 +93,16 @@ def differences(folder: Folder, asked: Mapping[str, Any], writing: Writing) -> I
     if n and (gone := folder.overviews - shown):
         names = (one if one == PAGE else f"figures as {one}" for one in sorted(gone))
         yield f"Not asked for this time, and therefore removed: {', '.join(names)}."
+
+
+def _named(folders: Sequence[Path]) -> str:
+    return ", ".join(f"{one.name}/" for one in folders)
+
+
+def outdated(folder: Folder) -> Iterator[str]:
+    """Yield a sentence on what other commands made from the results before, if there is such."""
+    if made := folder.made:
+        yield f"Made from the results before this run, and kept: {_named(made)}. The same command makes it anew."
 
 
 def _differs(before: Any, now: Any) -> bool:
@@ -153,7 +170,7 @@ def _change(folder: Folder, files: Sequence[InputFile], pseudonyms: Pseudonyms |
         before = [_recorded(one, folder.path) for one in folder.before["inputs"] if one["sessions"]]
     except (LookupError, TypeError, AttributeError):
         return _Change()
-    places_of = {one.place: seen_from(one.place, folder.path) for one in files}
+    places_of = {one.place: one.seen_from(folder.path) for one in files}
     if pseudonyms is not None and any(is_pseudonym(one.place) for one in before):
         places_of = {place: pseudonyms.name_for("place", seen) for place, seen in places_of.items()}
     now = [_Transcript(one.file, places_of[one.place], one.sha256) for one in files if one.sessions]

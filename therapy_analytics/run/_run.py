@@ -12,17 +12,17 @@ from therapy_analytics import results, tables
 from therapy_analytics.analysis import core_measures
 from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
 from therapy_analytics.behaviours.explain import explaining_tagger
+from therapy_analytics.core.folders import written_to
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
 from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
-from therapy_analytics.outputs import written_to
 from therapy_analytics.plots._figures import check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._addresses import placed
 from therapy_analytics.readers._fragments import find_fragments
 from therapy_analytics.results import Form
 from therapy_analytics.run._batches import WorkBatch, work_batches
-from therapy_analytics.run._before import differences, refuse_other_transcripts
+from therapy_analytics.run._before import differences, outdated, refuse_other_transcripts
 from therapy_analytics.run._executor import Executor, Lost, open_executor
 from therapy_analytics.run._finish import finish
 from therapy_analytics.run._local import refuse_to_begin_again
@@ -125,9 +125,9 @@ def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing
         raise _nothing(found)
     for sentence in found.names_in_results():
         writing.on_names(sentence)
-    for sentence in refuse_other_transcripts(folder, found.files, found.pseudonyms, replace=replace):
-        writing.on_before(sentence)
-    for sentence in differences(folder, asked, writing):
+    before = refuse_other_transcripts(folder, found.files, found.pseudonyms, replace=replace)
+    told = [*before, *differences(folder, asked, writing)]
+    for sentence in (*told, *(outdated(folder) if told else ())):
         writing.on_before(sentence)
     writing.on_total(found.n_sessions)
     folder.begin({**asked, "inputs": found.records(folder.path)})

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics import tables
+from therapy_analytics.core.folders import seen_from
 from therapy_analytics.core.personal import looks_named, looks_personal
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.donors import Candidate, DonorChoice, candidate
-from therapy_analytics.outputs import seen_from
 from therapy_analytics.readers import Account, ReadOptions
+from therapy_analytics.readers._addresses import is_address, shown
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import Fragment
@@ -99,12 +100,16 @@ class InputFile:
 
     def record(self, out: Path, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
         """Return its entry in the ``run.json`` of a folder of results."""
-        place = seen_from(self.place, out)
+        place = self.seen_from(out)
         place = pseudonyms.name_for("place", place) if pseudonyms else place
         return {
             "file": shown_file(self.file, pseudonyms), "place": place, "sha256": self.sha256, "reader": self.reader,
             "sessions": self.sessions,
         }  # fmt: skip
+
+    def seen_from(self, out: Path) -> str:
+        """Return its path relative to a folder; an address as results show it."""
+        return shown(self.place) if is_address(self.place) else seen_from(self.place, out)
 
     def add(self, seen: SeenChunk) -> None:
         """Add what was read from a chunk of it."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
-from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.outputs import OUT, refuse_unusable, written_to
+from therapy_analytics.core.folders import Made, replaced_in
+from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import Account, FileReading, RawSession, ReadOptions, Source, read_files
 from therapy_analytics.readers._base import BINARY, load_source
 from therapy_analytics.readers._beside import usable_name
@@ -82,27 +82,25 @@ def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptio
         The system refused to write.
     """
     out, options = Path(out), options_of(ReadOptions, options)
-    refuse_unusable(out)
-    if out.is_dir() and any(out.iterdir()):
-        raise BadOptionError(OUT, f"{out} is there already", "Name a new or an empty folder")
     account = Account(options)
     problems: list[UnreadableFileError] = []
     done: list[Proposal] = []
     files: list[Path] = []
     taken: dict[str, int] = {}
     form = WRITERS["csv"]
-    with written_to(out):
+    made = Made(what="corrected copies", names=("transcripts", "changes.csv"), only_new=True)
+    with replaced_in(out, made) as part:
         for reading in read_files(paths, options=options, leave_out=out, account=account):
             found = list(_proposals(reading, options))
             problems += [] if reading.problem is None or found else [reading.problem]
             for one in found:
-                private.folder(private.folder(out) / "transcripts")
                 session = replace(one.session, id=unique_id(one.session.id, one.session.id, taken))
-                files.append(out / "transcripts" / f"{session.id}{form.suffix}")
-                private.write(files[-1], form.write(session))
+                name = f"{session.id}{form.suffix}"
+                private.write(private.folder(part / "transcripts") / name, form.write(session))
+                files.append(out / "transcripts" / name)
                 done.append(replace(one, session=session))
         if done:
-            private.write(out / "changes.csv", csv_of_rows([COLUMNS, *_rows(done)]).encode())
+            private.write(part / "changes.csv", csv_of_rows([COLUMNS, *_rows(done)]).encode())
     counts = Counter[str](change.kind for one in done for change in one.changes)
     abstained = tuple((one.session.id, one.abstained) for one in done if one.abstained)
     return Speakers(tuple(files), counts, abstained, tuple(problems), tuple(account.lines()))

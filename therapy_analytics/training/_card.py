@@ -25,7 +25,7 @@ from therapy_analytics.behaviours.learnt import FILE as LEARNT
 from therapy_analytics.behaviours.own import CODEBOOK, MARK
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.clusters import Floats
-from therapy_analytics.outputs import Made, replaced_in
+from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.training._data import Material, TrainOptions
 from therapy_analytics.training._groups import many

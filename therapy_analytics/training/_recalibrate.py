@@ -26,13 +26,14 @@ from therapy_analytics.behaviours.learnt import FILE as LEARNT
 from therapy_analytics.behaviours.recalibrated import FILE, calibration_text, load_calibrated, log_odds, on_line
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.clusters import Floats, Ints
+from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outputs import Made, refuse_others, replaced_in, sources_of
 from therapy_analytics.readers import Account, ReadOptions
+from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.session import Session
 from therapy_analytics.training._data import Material, TrainOptions, material_of
 from therapy_analytics.training._groups import many
-from therapy_analytics.training._train import read_sessions
+from therapy_analytics.training._train import begun, read_sessions
 from therapy_analytics.verbs import options_of
 
 FILES = (FILE, LEARNT, "scores.csv", "model_card.md")
@@ -131,24 +132,23 @@ def recalibrate(
     made = Made(
         what="a calibration", names=FILES, sources=sources_of(codes, transcripts), replace=replace, say=told.append
     )
-    if out is not None:
-        refuse_others(Path(out), made)
     account = Account(reading or ReadOptions())
-    table = codes if isinstance(codes, pd.DataFrame) else read_table(codes)
-    pseudonyms = None if reading is None else reading.pseudonyms
-    material = material_of(table, read_sessions(transcripts, reading, account), options, pseudonyms)
-    base = (load_accurate if options.beside == "accurate" else load_tagger)(all_codes=True)
-    found = _recalibrated(material, base, options)
-    lines = {row["code"]: (row["level"], row["slope"]) for row in found.scores.to_dict("records") if row["pays"]}
-    place = None
-    if out is not None and lines:
-        place = Path(out)
-        with replaced_in(place, made) as fresh:
-            private.write(fresh / FILE, calibration_text(base, lines))
-            private.write(fresh / LEARNT, material.hashes())
-            private.write(fresh / "scores.csv", csv_of_frame(found.scores.round(4)))
-            private.write(fresh / "model_card.md", _card(found, material, base))
-            load_calibrated(base, fresh)
+    with begun(out, made):
+        table = codes if isinstance(codes, pd.DataFrame) else read_table(codes)
+        pseudonyms = None if reading is None else reading.pseudonyms
+        material = material_of(table, read_sessions(transcripts, reading, account), options, pseudonyms)
+        base = (load_accurate if options.beside == "accurate" else load_tagger)(all_codes=True)
+        found = _recalibrated(material, base, options)
+        lines = {row["code"]: (row["level"], row["slope"]) for row in found.scores.to_dict("records") if row["pays"]}
+        place = None
+        if out is not None and lines:
+            place = Path(out)
+            with replaced_in(place, made) as fresh:
+                private.write(fresh / FILE, calibration_text(base, lines))
+                private.write(fresh / LEARNT, material.hashes())
+                private.write(fresh / "scores.csv", csv_of_frame(found.scores.round(4)))
+                private.write(fresh / "model_card.md", _card(found, material, base))
+                load_calibrated(base, fresh)
     return replaced(found, out=place, notes=(*found.notes, *told), told=tuple(account.lines()))
 
 

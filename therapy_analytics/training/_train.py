@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -16,10 +17,11 @@ from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize
 from therapy_analytics.behaviours.learnt import HALF, learnt_turns, n_among, turn_hashes
 from therapy_analytics.behaviours.tagger import scores_of
 from therapy_analytics.clusters import Bools, Floats, Ints
+from therapy_analytics.core.folders import Made, alone_in, refuse_others
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures.process.learnt_turns import among
-from therapy_analytics.outputs import Made, refuse_others, sources_of
 from therapy_analytics.readers import Account, ReadOptions, read_files
+from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.session import Session
 from therapy_analytics.training import _fit
 from therapy_analytics.training._card import FILES, CodeWeights, LearntModel, scores_in_words, write_model
@@ -144,19 +146,30 @@ def train(
     told: list[str] = []
     sources = sources_of(codes, transcripts)
     made = Made(what="a model", names=FILES, sources=sources, replace=replace, say=told.append)
-    if out is not None:
-        refuse_others(Path(out), made)  # before the hours that it may take
     account = Account(options_of(ReadOptions, read_options, "read_options"))
-    pseudonyms = None if read_options is None else read_options.pseudonyms
-    material = material_of(codes, read_sessions(transcripts, read_options, account), options, pseudonyms)
-    if material.n_groups < FEWEST_GROUPS:
-        option, what = "codes", material.together
-        few = f"only {material.n_groups} with codes by {what.name}: nothing is left to try the model on"
-        problem = f"{few} that it has not seen. {what.note}".rstrip(". ")
-        raise BadOptionError(option, problem, f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more")
-    with threadpool_limits(1):  # the order of additions must not depend on the number of cores
-        found = _train(material, Path(out) if out is not None else None, options, made)
+    with begun(out, made):
+        pseudonyms = None if read_options is None else read_options.pseudonyms
+        material = material_of(codes, read_sessions(transcripts, read_options, account), options, pseudonyms)
+        if material.n_groups < FEWEST_GROUPS:
+            option, what = "codes", material.together
+            few = f"only {material.n_groups} with codes by {what.name}: nothing is left to try the model on"
+            problem = f"{few} that it has not seen. {what.note}".rstrip(". ")
+            remedy = f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more"
+            raise BadOptionError(option, problem, remedy)
+        with threadpool_limits(1):  # the order of additions must not depend on the number of cores
+            found = _train(material, Path(out) if out is not None else None, options, made)
     return replaced(found, notes=(*found.notes, *told), told=tuple(account.lines()))
+
+
+@contextmanager
+def begun(out: str | Path | None, made: Made) -> Iterator[None]:
+    """Hold the folder of a model, if it is to be written; refuse it before the hours that learning may take."""
+    if out is None:
+        yield
+        return
+    with alone_in(Path(out)):
+        refuse_others(Path(out), made)
+        yield
 
 
 def read_sessions(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
-from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.outputs import OUT, refuse_unusable, written_to
+from therapy_analytics.core.folders import Made, alone_in, replaced_in
+from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import Account, ReadOptions, join_marks, read_files
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Session, Turn
@@ -161,42 +160,26 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
         There is no file to read.
     """
     form, out = WRITERS[to], Path(out)
-    refuse_unusable(out)
     account = Account(options_of(ReadOptions, options))
     known: dict[str, Mapping[str, str]] = {}
-    for reading in read_files(paths, options=options, leave_out=out, account=account):
-        # a first pass, before anything is written: do the options have an effect, and which files will there be?
-        known.update((session.id, session.metadata) for session in reading.sessions)
-    about = _about(known)
-    names = [*(f"{identity}{form.suffix}" for identity in known), *(["sessions.csv"] if about else [])]
-    if there := [out / name for name in names if os.path.lexists(out / name)]:
-        raise _is_there(there[0])
     losses: list[tuple[str, tuple[str, ...]]] = []
     problems: list[UnreadableFileError] = []
-    with written_to(out):
-        private.folder(out)
-        # the sessions of a file are freed before the next is read
-        for reading in read_files(paths, options=options, leave_out=out, account=Account(ReadOptions())):
-            problems += [] if reading.problem is None else [reading.problem]
-            for session in reading.sessions:
-                _create(out / f"{session.id}{form.suffix}", form.write(session))
-                losses += [(session.id, lost)] if (lost := tuple(form.losses(session))) else []
-        if about:
-            _create(out / "sessions.csv", about)
+    with alone_in(out):
+        for reading in read_files(paths, options=options, leave_out=out, account=account):
+            # a first pass, before anything is written: do the options have an effect, and which files will there be?
+            known.update((session.id, session.metadata) for session in reading.sessions)
+        about = _about(known)
+        names = [*(f"{identity}{form.suffix}" for identity in known), *(["sessions.csv"] if about else [])]
+        with replaced_in(out, Made(what="transcripts", names=names, only_new=True, among_others=True)) as part:
+            # the sessions of a file are freed before the next is read
+            for reading in read_files(paths, options=options, leave_out=out, account=Account(ReadOptions())):
+                problems += [] if reading.problem is None else [reading.problem]
+                for session in reading.sessions:
+                    private.write(part / f"{session.id}{form.suffix}", form.write(session))
+                    losses += [(session.id, lost)] if (lost := tuple(form.losses(session))) else []
+            if about:
+                private.write(part / "sessions.csv", about)
     return Conversion(tuple(out / name for name in names), tuple(losses), tuple(problems), tuple(account.lines()))
-
-
-def _create(path: Path, data: bytes) -> None:
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), private.FILE)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-    except FileExistsError:
-        raise _is_there(path) from None
-
-
-def _is_there(path: Path) -> BadOptionError:
-    return BadOptionError(OUT, f"{path} is there already", "Name a new or an empty folder")
 
 
 def _about(known: Mapping[str, Mapping[str, str]]) -> bytes:
