@@ -23,7 +23,6 @@ from therapy_analytics.registry import Registry
 from therapy_analytics.writers import WRITERS
 
 LAYERS = (
-    ("core",),
     ("errors",),
     ("registry", "session", "verbs", "cells", "clusters", "private", "arrow", "printable", "third_party"),
     ("core",),

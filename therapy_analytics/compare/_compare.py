@@ -13,9 +13,10 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics import private
+from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import SESSION
-from therapy_analytics.compare._further import FurtherTable, coder_of, further_tables
+from therapy_analytics.compare._further import ByHand, FurtherTable, coder_of, further_tables
 from therapy_analytics.compare._groups import Grouped, contrasts, grouped, with_all
 from therapy_analytics.compare._learnt import apart_from_reference, learnt_sessions
 from therapy_analytics.compare._measures import choose
@@ -290,7 +291,8 @@ def _compared(
         if options.gold is None
         else learnt_sessions(data.sessions, read.tagger, counted=options.learnt)
     )
-    more = tuple(further_tables(data, read, sources, options, left_out))
+    by_hand = ByHand(options.gold, GoldOptions(pseudonyms=options.pseudonyms), options.cluster, left_out)
+    more = tuple(further_tables(data, read, sources, by_hand))
     warnings = [*told, *read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
     shown = [_nothing_to_compare(data), ""] if table.empty else shown
     recipe = _recipe(read, data, options)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -26,9 +26,6 @@ from therapy_analytics.compare._session_rates import session_rates
 from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
 
-if TYPE_CHECKING:
-    from therapy_analytics.compare._compare import CompareOptions
-
 _BY_HAND = "With the turns that people coded"
 _MOST_LISTED, _FEW_GROUPS = 20, 3
 """Further rates, or groups, stand in the table alone."""
@@ -44,21 +41,40 @@ class FurtherTable:
     words: str
 
 
+class ByHand(NamedTuple):
+    """What people coded, and how rates that rest on it are told.
+
+    Attributes
+    ----------
+    gold : Path or None
+        The codes; None for none.
+    options : GoldOptions
+        How they are read.
+    cluster : str or None
+        The column of clusters that the user named.
+    left_out : frozenset of str
+        Sessions without part in these rates.
+    """
+
+    gold: Path | None
+    options: GoldOptions
+    cluster: str | None
+    left_out: frozenset[str]
+
+
 def further_tables(
     data: Grouped,
     read: Results,
     sources: tuple[Path | Analysis, ...],
-    options: CompareOptions,
-    left_out: frozenset[str],
+    by_hand: ByHand,
 ) -> Iterator[FurtherTable]:
-    """Yield the tables of rates and counts, if there are codes; with ``gold``, the rates that rest on people's codes.
+    """Yield the tables of rates and counts, if there are codes; where people coded, the rates that rest on that.
 
     `read` says who coded the sessions, and `sources` where their turns are; none if a table of sessions was given.
     Without a column of clusters that the user named, that of all sessions together is chosen anew, because counselors
-    who are compared with each other are not clusters, and of all sessions together they are. `left_out` are sessions
-    without part in the rates that rest on people's codes.
+    who are compared with each other are not clusters, and of all sessions together they are.
     """
-    gold = options.gold
+    gold = by_hand.gold
     if gold is not None and len(sources) != 1:
         problem = "can be used with one folder of results or one analysis only"
         raise BadOptionError("--gold", problem, "Name the one that was coded")
@@ -74,10 +90,10 @@ def further_tables(
         words = _counts_in_words(counts, data.by)
         yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
     if gold is not None:
-        of_all = options.cluster or cluster_column(sessions[read.about])
+        of_all = by_hand.cluster or cluster_column(sessions[read.about])
         machine = read_machine(sources[0])
-        people = read_gold(machine, gold, GoldOptions(pseudonyms=options.pseudonyms))
-        yield from _by_hand(sessions, data.by, (cluster, of_all), machine, people, left_out)
+        people = read_gold(machine, gold, by_hand.options)
+        yield from _by_hand(sessions, data.by, (cluster, of_all), machine, people, by_hand.left_out)
 
 
 def coder_of(read: Results) -> str:
