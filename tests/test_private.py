@@ -295,7 +295,7 @@ def test_nothing_is_written_but_where_it_was_asked_for(work: Path, told: dict[st
         own = any(out == path or out in path.parents for out in outs)
         fresh = any(beside.fullmatch(part) for part in path.parts)
         fonts = path.name.startswith("tanalyze-fonts-") or "matplotlib" in str(path)
-        lock = path.name == ".lock" and not path.parent.exists()  # of a command that failed, where it would write
+        lock = path.name == ".lock" and not path.exists()  # of a command that failed, where it would write
         assert own or fresh or path == Path(os.devnull) or fonts or lock, path
     assert not (work / "nowhere").exists()
     assert not [one for one in work.iterdir() if one.name.startswith(".")]
