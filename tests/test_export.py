@@ -414,4 +414,4 @@ def test_the_command_to_install_is_for_this_python(
     if tool == "pipx":
         (tmp_path / "pipx_metadata.json").touch()
     assert expected in how_to_install("one", "two")
-    assert (Path(sys.executable).name in how_to_install("one")) == (tool == "pip")
+    assert (f"{Path(sys.executable).name} -m" in how_to_install("one")) == (tool == "pip")

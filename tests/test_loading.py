@@ -310,7 +310,7 @@ def test_a_part_of_other_types(broken: Path, analysis: ta.Analysis, arrow: Any) 
     for odd, sentence in (
         (turns.assign(turn="first"), "the column turn holds something that is not a whole number"),
         (turns.assign(n_words=0.5), "the column n_words holds something that is not a whole number"),
-        (turns.assign(n_words=pd.array([None] * len(turns), dtype="Int64")), "the column n_words holds something"),
+        (turns.assign(turn=pd.array([None] * len(turns), dtype="Int64")), "the column turn holds something"),
         (turns.assign(mi_question=1000), "the column mi_question holds something that is not a whole number"),
         (turns.drop(columns="speaker"), "its parts do not have the same columns"),
     ):

@@ -25,6 +25,7 @@ from therapy_analytics.language import Batch
 from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures import Column, values_of
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.process.learnt_turns import NAMES as OF_TRAINING
 from therapy_analytics.references import GROUPS, PROFILES, TAGGERS
 from therapy_analytics.session import Session
 from therapy_analytics.settings import Settings
@@ -141,11 +142,12 @@ def _session_values(values: Mapping[str, object], settings: Settings) -> dict[st
 def _has_reference(column: Column) -> bool:
     """Return whether the profiles hold a column: values of sessions, but counts, which grow with the session's length.
 
-    Of slopes only those of both speakers' replies together have references.
+    Of slopes only those of both speakers' replies together have references. Whether a session was learnt from is no
+    property of its talk.
     """
     of_one_side = column.row[0].endswith("_slope") and column.direction not in ("", "both")
     is_value = column.level == "session" and column.statistic == "value"
-    return is_value and not of_one_side and not column.name.startswith("n_")
+    return is_value and not of_one_side and not column.name.startswith("n_") and column.name not in OF_TRAINING
 
 
 def profile(values: pd.DataFrame) -> pd.DataFrame:

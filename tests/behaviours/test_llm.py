@@ -528,13 +528,13 @@ def test_a_model_that_a_local_server_passes_words_on_to_needs_permission(
     words = (*words, "--endpoint", fake.url, "--no-llm-cache", "--model", model)
     refused = tanalyze(*words)
     assert refused.status == 2
-    assert f"by its name, {model} runs at a company" in refused.err
+    assert f"by its name, {model} is run by its maker" in refused.err
     assert "--allow-remote" in refused.err
     assert not fake.asked
     if model.endswith("cloud"):
         allowed = tanalyze(*words, "--allow-remote")
         assert allowed.status == 0, allowed.err
-        assert f"and from there to the company that runs {model}" in allowed.err
+        assert f"and from there to whoever runs {model}" in allowed.err
 
 
 def test_the_cache_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

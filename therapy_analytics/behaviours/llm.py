@@ -192,10 +192,10 @@ class LLMCoder:
 
 
 def is_relayed(model: str) -> bool:
-    """Tell by its name a model that runs at a company, to which a server of one's own passes the words on.
+    """Tell by its name a model that its maker runs, to whom a server of one's own passes the words on.
 
-    Ollama ends such names in ``cloud``; gateways such as LiteLLM put the company before them, and some models are to be
-    had from their companies alone.
+    Ollama ends such names in ``cloud``; gateways such as LiteLLM put the maker before them, and some models are to be
+    had from their makers alone.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def llm_coder(options: TaggerOptions) -> LLMCoder:
     endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
     if is_relayed(options.model) and not options.allow_remote:
         problem = (
-            f"by its name, {options.model} runs at a company: the server, also one on this machine, would send the "
+            f"by its name, {options.model} is run by its maker: the server, also one on this machine, would send the "
             "words of your transcripts on to there"
         )
         raise BadOptionError("--model", problem, "Take a model that runs on this machine, or add --allow-remote")

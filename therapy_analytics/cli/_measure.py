@@ -350,7 +350,7 @@ def _check_coder(options: TaggerOptions, *, explain: bool) -> None:
     if options.allow_remote:
         from therapy_analytics.behaviours.llm import is_relayed  # noqa: PLC0415 (only it may use the network)
 
-        onward = f", and from there to the company that runs {options.model}" if is_relayed(options.model or "") else ""
+        onward = f", and from there to whoever runs {options.model}" if is_relayed(options.model or "") else ""
         say(f"The words of the transcripts are sent to {options.endpoint}{onward}.", err=True)
         if options.endpoint and options.endpoint.startswith("http:"):
             say("They are not encrypted on the way; https would be.", err=True)
