@@ -121,6 +121,7 @@ filepath filename useragent ipaddr ipv macaddr
 }
 """The same where words are written together."""
 NO_NAMES = _set("""
+lg md sm xl xs xxl
 a abuse academic active actor acute adult advanced afternoon agent agents ai alcohol all alpaca and
 anger anthropic anxiety any appearance apr april arm assistant audio aug august b bachelor bad base
 baseline behavioral behavioural blind bot both breakup brief bullying c call care case cbt center

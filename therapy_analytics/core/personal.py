@@ -21,7 +21,7 @@ def looks_personal(value: str) -> bool:
     --------
     >>> [looks_personal(one) for one in ("Anna Smith", "smith, anna", "Dr. Lee", "a.smith@example.org", "MRN 004829")]
     [True, True, True, True, True]
-    >>> [looks_personal(one) for one in ("p01", "dana", "A.B.", "counselor 3", "17", "Claude Sonnet", "usual care")]
+    >>> [looks_personal(one) for one in ("p01", "dana", "A.B.", "counselor 3", "17", "harbor-xl", "usual care")]
     [False, False, False, False, False, False, False]
     """
     text = value.strip()

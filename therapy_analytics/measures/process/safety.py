@@ -143,7 +143,7 @@ _STIGMA = replace(
     misleads=f"Words change their standing; read the turn. {NOT_GIVEN[0].upper()}{NOT_GIVEN[1:]}",
 )
 _PAGE: dict[str, Shown] = {
-    "n_turns_to_review": OnPage("review", "Turns to review (danger and others)", first=True, strip=11),
+    "n_turns_to_review": OnPage("review", "Turns to review (danger)", first=True, strip=11),
     "n_danger_turns": OnPage("review", "Turns of danger"),
     "danger_answered_rate": OnPage("review", "Danger answered (asked about, or help named)"),
     "danger_passed_over_rate": OnPage("review", "Danger passed over"),
