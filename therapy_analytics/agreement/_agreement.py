@@ -224,14 +224,17 @@ def _agreement(machine: Machine, apart: SetApart, epsilon: float, recipe: Mappin
     of_sessions = sessions_table(rates, cluster_of)
     over = [clusters_in_words(clustered_by, len(set(cluster_of.values())))] if found else []
     facts = Facts(machine.recipe, (*apart.words, *people.notes, *over), epsilon, recipe)
+    tables: dict[str, Any] = {
+        "codes": codes,
+        "pairs": pairs_table(found),
+        "sessions": of_sessions,
+        "calibration": calibration_table(found),
+        "confusion": confusion_table(found),
+        "rates": rates,
+        "alt_test": alt_test,
+    }
     return Agreement(
-        codes=codes.assign(learnt_sessions=apart.how),
-        pairs=pairs_table(found).assign(learnt_sessions=apart.how),
-        sessions=of_sessions.assign(learnt_sessions=apart.how),
-        calibration=calibration_table(found).assign(learnt_sessions=apart.how),
-        confusion=confusion_table(found).assign(learnt_sessions=apart.how),
-        rates=rates.assign(learnt_sessions=apart.how),
-        alt_test=alt_test.assign(learnt_sessions=apart.how),
+        **{name: table.assign(learnt_sessions=apart.how) for name, table in tables.items()},
         text=report(codes, of_sessions, facts),
         summary=tuple(summary(codes, facts)),
     )

@@ -25,6 +25,8 @@ from therapy_analytics import private
 from therapy_analytics.errors import BadOptionError, CannotWriteError
 
 OUT = "--out"
+DISK_FULL = frozenset({ENOSPC, EDQUOT})
+"""Numbers of the errors by which a system says that nothing more can be written."""
 LOCK = ".lock"
 MADE_FROM = ".made_from.json"
 """Lists what the files of a folder were made from, relative to it, so that all can be moved together, and the files."""
@@ -78,7 +80,7 @@ def _refused(out: Path, error: OSError) -> CannotWriteError:
             f"If it was moved, put it back under this name; {_GO_ON}. If it was deleted, the same command begins anew",
         )
     place = str(error.filename or out)
-    if error.errno in (ENOSPC, EDQUOT):
+    if error.errno in DISK_FULL:
         return CannotWriteError(place, "the disk is full", f"Free some space; {_GO_ON}")
     why = error.strerror or type(error).__name__
     remedy = f"See to it that {out} can be written to; {_GO_ON}"

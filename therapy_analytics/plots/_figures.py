@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from therapy_analytics.core.folders import DISK_FULL
 from therapy_analytics.errors import BadOptionError, place_of
 from therapy_analytics.plots import PLOTS, Plot, each_table_once
 from therapy_analytics.readers._account import Remark
@@ -83,7 +83,7 @@ def tables_first(failed: list[Remark], *paths: Path) -> Iterator[None]:
     except Exception as error:  # its message is not told: it could quote a transcript
         for path in paths:
             path.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
         why = error.strerror if isinstance(error, OSError) and error.strerror else place_of(error)
         remedy = "The tables are complete. The same command draws it again; if that fails too, please report this line"

@@ -273,8 +273,8 @@ def _built(
     stem, file = safe_id(source.path.stem), fragment.file or source.path.name
     sessions, others, applied, problem = list[Session](), list[Mapping[str, str]](), Applied(), None
     for raw in found:
-        name = usable_name(raw.name.strip(), source.path.stem)
-        known_as = safe_id(raw.name.strip() or source.path.stem)
+        own_name = raw.name.strip()
+        name, known_as = usable_name(own_name, source.path.stem), safe_id(own_name or source.path.stem)
         if refused := too_many_rows(fragment.path, known_as, [row.text for row in raw.rows]):
             problem = problem or refused
             continue
@@ -287,9 +287,9 @@ def _built(
                 problem = problem or refused
                 continue
             own.effects["--split-by"] += could
-            notes = session.notes if name or not raw.name.strip() else (*session.notes, ID_NOT_USED)
+            notes = session.notes if name or not own_name else (*session.notes, ID_NOT_USED)
             session = replace(session, source_file=file, notes=notes)
-            sessions.append(pseudonymous(session, key, {*files, raw.name.strip(), fragment.talk}))
+            sessions.append(pseudonymous(session, key, {*files, own_name, fragment.talk}))
             others.append(named_by(beside, key))
             applied.add(own)
     if ids is not None and len(ids) != len(sessions):
