@@ -26,25 +26,37 @@ def cluster_column(sessions: pd.DataFrame, by: str = "") -> str:
     sessions : DataFrame
         A row a session; those of `COLUMNS` that it has are text, "" where unknown.
     by : str, optional
-        The column whose groups are compared, which cannot define the clusters as well. Sessions of one counselor
-        cluster by client rather than by recording.
+        The column whose groups are compared, which cannot define the clusters as well, nor can one that says the same:
+        the counselor of a language model's sessions is the model. Sessions of one counselor cluster by client rather
+        than by recording.
     """
     order = ("client", "source_group") if by == "counselor" else COLUMNS
-    usable = (name for name in order if name in sessions and name != by)
-    # A column with one value for all sessions does not distinguish clusters.
-    return next((name for name in usable if sessions[name].where(sessions[name] != "").nunique() > 1), SESSION)
+    for name in order:
+        if name not in sessions or name == by:
+            continue
+        values = sessions[name].where(sessions[name] != "")
+        # A column with one value for all sessions does not distinguish clusters.
+        if values.nunique() > 1 and not (by in sessions and _says_the_same(values, sessions[by])):
+            return name
+    return SESSION
 
 
-def cluster_numbers(sessions: pd.DataFrame, column: str, by: str = "") -> Ints:
+def _says_the_same(values: pd.Series, groups: pd.Series) -> bool:
+    """Return whether a column has one value in each group, and is called as these or groups are models."""
+    one_each = bool((values.groupby(groups).nunique() <= 1).all())
+    return one_each and (groups.name == "model" or bool((values.fillna("") == groups).all()))
+
+
+def cluster_numbers(sessions: pd.DataFrame, column: str, by: str = "", *, crossed: bool = False) -> Ints:
     """Return the number of each session's cluster, int64 array (n_sessions,) from 0.
 
-    A session without a value in the column is its own cluster. Clients are distinguished by counselor: two counselors
-    may each have a client of the same name.
+    A session without a value in the column is its own cluster. Clients are distinguished by counselor, because two
+    counselors may each have a client of the same name, unless they are `crossed`: then one name is one client.
     """
     if column == SESSION:
         return np.arange(len(sessions), dtype=np.int64)
     names = _text(sessions[column])
-    if column == "client":
+    if column == "client" and not crossed:
         owner = by if by == "counselor" or "counselor" not in sessions else "counselor"
         names = (_text(sessions[owner]) + "\x1f" + names).where(names != "", "") if owner in sessions else names
     alone = pd.Series([f"\x1e{i}" for i in range(len(sessions))], index=sessions.index)

@@ -39,9 +39,10 @@ def main() -> None:
     table = tagger_turns.turns(options.data).table
     table = table[~table["corpus"].isin(OWN)]
     learnt = turn_hashes([*table["text"], *_read_whole(corpora, set(table["session"]))])
-    of_reference: dict[str, list[str]] = {"people": [], "model": []}
+    of_reference: dict[str, list[str]] = {"skilled": [], "unskilled": [], "model": []}
     for _, session, group in build_reference.groups(corpora):
-        of_reference["people" if group.startswith("human_") else "model"] += [turn.text for turn in session.turns]
+        kind = {"human_high": "skilled", "human_low": "unskilled"}.get(group, "model")
+        of_reference[kind] += [turn.text for turn in session.turns]
     hashes = {kind: turn_hashes(texts) for kind, texts in of_reference.items()}
     options.out.write_bytes(as_npz(learnt=learnt, **hashes))
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")

@@ -11,9 +11,9 @@ import pytest
 
 from therapy_analytics import references
 from therapy_analytics.compare import CompareOptions, compare
-from therapy_analytics.compare._groups import Grouped, contrasts, grouped
+from therapy_analytics.compare._groups import contrasts, grouped
 from therapy_analytics.compare._measures import choose
-from therapy_analytics.compare._reference import against_references, beside
+from therapy_analytics.compare._reference import against_references
 from therapy_analytics.compare._results import built_in_codebook, read_results
 from therapy_analytics.compare._table import comparison_table, groups_table
 from therapy_analytics.errors import BadOptionError
@@ -32,6 +32,7 @@ def sessions(n: int, counselors: int, seed: int) -> pd.DataFrame:
     of = rng.integers(8, 60, n)
     frame: dict[str, Any] = {"session_id": [f"s{i}" for i in range(n)], "n_turns_therapist": of.astype(float)}
     frame["counselor"] = rng.permutation([f"c{i % counselors}" for i in range(n)])
+    frame["client"] = frame["session_id"]
     for name in CORE:
         # Of codes that no tagger gives yet there are no references
         mean, sd = (HIGH.at[name, "mean"], HIGH.at[name, "sd"]) if HIGH.at[name, "n_sessions"] else (0.2, 0.1)
@@ -47,28 +48,19 @@ def sessions(n: int, counselors: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def one_counselor(rates: np.ndarray, of: np.ndarray) -> Grouped:
-    """Return the sessions of one counselor with such shares of turns that advise or inform."""
-    frame = pd.DataFrame({"session_id": [f"s{i}" for i in range(len(of))], "counselor": "Ann"})
-    frame = frame.assign(**{SHARE: rates, "n_therapist_input": np.rint(rates * of), "n_turns_therapist": of})
-    read = read_results(frame)
-    return grouped(read, choose(read, [SHARE]), by="counselor", cluster=None)
-
-
-def test_by_default_the_core_is_shown_and_three_of_it_are_tested() -> None:
+def test_by_default_the_core_is_shown_and_four_of_it_are_tested() -> None:
     found = compare(sessions(30, 2, 0), options=FEW)
     assert list(found.table["measure"]) == list(CORE)
     tested = found.table[found.table["p"].notna()]
     assert set(tested["measure"]) == set(CLAIMED)
     assert set(found.table.loc[found.table["p"].isna(), "finding"]) == {"not tested"}
-    assert (
-        "Not tested, only shown: therapist words per turn, therapist talk share, therapist advice rate" in found.words
-    )
+    assert "Not tested, only shown: therapist words per turn, therapist talk share, open question rate" in found.words
     assert "Of measures that rest on codes, p-values and intervals concern the machine's codes" in found.words
 
 
 def test_a_list_of_differences_is_announced_only_where_there_is_one() -> None:
-    frame = pd.DataFrame({"session_id": [f"s{i}" for i in range(20)], "counselor": ["a", "b"] * 10})
+    ids = [f"s{i}" for i in range(20)]
+    frame = pd.DataFrame({"session_id": ids, "client": ids, "counselor": ["a", "b"] * 10})
     near, far = np.repeat(np.linspace(0.2, 0.6, 10), 2), np.tile([0.0, 0.09], 10)  # .09 is .7 standard deviations
     for rates, listed in ((near + far / 3, False), (near + far, True)):
         words = compare(frame.assign(**{SHARE: rates}), measures=[SHARE], options=FEW).words
@@ -79,7 +71,7 @@ def test_a_list_of_differences_is_announced_only_where_there_is_one() -> None:
 
 
 def test_what_is_named_is_tested() -> None:
-    found = compare(sessions(30, 2, 0), measures=["therapist_advice_rate", SHARE], options=FEW).table
+    found = compare(sessions(30, 2, 0), measures=["therapist_talk_share", SHARE], options=FEW).table
     assert found["p"].notna().all()
     whole = compare(sessions(30, 2, 0), measures="core", options=FEW).table
     assert whole["p"].notna().sum() == len(CLAIMED)
@@ -103,71 +95,11 @@ def test_references_are_people_unless_another_is_named() -> None:
         compare(frame, against="reference:gpt_99", options=FEW)
 
 
-def test_a_counselor_far_outside_differs_and_interval_test_and_words_agree() -> None:
-    frame = sessions(30, 3, 1)
-    own = frame["counselor"] == "c1"
-    frame.loc[own, "n_therapist_input"] = frame.loc[own, "n_turns_therapist"]
-    frame.loc[own, SHARE] = 1.0
-    found = compare(frame, against="reference", options=FEW)
-    differs = found.table[found.table["finding"] == "differs"].set_index(["group", "measure"])
-    row = (
-        differs.loc["c1", SHARE].iloc[0]
-        if isinstance(differs.loc["c1", SHARE], pd.DataFrame)
-        else differs.loc["c1", SHARE]
-    )
-    assert 0 < row["difference_lo"] < row["difference"] < row["difference_hi"] <= 1
-    assert row["p_method"] == "beta-binomial"
-    assert "c1, reference: human high: **therapist input rate** is higher, on average 100% (10 sessions)" in found.words
-    tested = found.table[found.table["p"].notna()]
-    outside = (tested["difference_lo"] > 0) | (tested["difference_hi"] < 0)
-    assert (outside == (tested["p"] < 0.05)).all()
-    assert outside[tested["finding"] == "differs"].all()
-
-
-def test_rates_without_variance_are_held_against_that_of_the_reference() -> None:
-    """Six sessions without any such turn: ordinary for people like those of the reference, and never certain."""
-    of = np.full(6, 12.0)
-    found = beside(one_counselor(np.zeros(6), of), np.ones(6, dtype=bool), 0, HIGH.loc[SHARE])
-    assert found.p > 0.05
-    assert found.low == 0 < found.high <= 1
-
-
-def test_a_mean_is_worth_as_many_turns_as_it_rests_on() -> None:
-    """One client of two long sessions and one of a short one: 1 / (1/16 (1/100 + 1/100) + 1/4 (1/10)), 38.1 turns."""
-    frame = pd.DataFrame({"session_id": list("abc"), "counselor": "Ann", "client": ["x", "x", "y"]})
-    frame = frame.assign(
-        **{SHARE: [0.9, 0.9, 0.9], "n_therapist_input": [90.0, 90, 9], "n_turns_therapist": [100.0, 100, 10]}
-    )
-    read = read_results(frame)
-    data = grouped(read, choose(read, [SHARE]), by="counselor", cluster="client")
-    own = np.ones(3, dtype=bool)
-    found = beside(data, own, 0, HIGH.loc[SHARE])
-    same = beside(one_counselor(np.array([34 / 38]), np.array([38.0])), np.ones(1, dtype=bool), 0, HIGH.loc[SHARE])
-    assert found == same  # .9 of 38.1 turns is 34 of 38, rounded toward the reference
-
-
-def test_people_like_the_reference_are_seldom_outside_of_it() -> None:
-    """Each person one draw from the reference, all sessions alike: the hardest case that it can be."""
-    rng = np.random.default_rng(3)
-    row = HIGH.loc[SHARE]
-    total = row["mean"] * (1 - row["mean"]) / row["sd"] ** 2 - 1
-    data, own, seen = one_counselor(np.full(6, 0.5), np.full(6, 20.0)), np.ones(6, dtype=bool), []
-    for _ in range(300):
-        of = rng.integers(8, 60, 6)
-        n = rng.binomial(of, rng.beta(row["mean"] * total, (1 - row["mean"]) * total))
-        frame = data.sessions.assign(**{SHARE: n / of, "n_therapist_input": n, "n_turns_therapist": of})
-        seen.append(beside(replace(data, sessions=frame, values=(n / of)[:, None]), own, 0, row).p)
-    # Of 300 people 15 would be one in twenty; 27 or more is then rarer than one in 300.
-    assert (np.array(seen) < 0.05).sum() <= 26
-
-
 def test_shuffled_counselors_seldom_differ_from_each_other_or_from_people() -> None:
     false = 0
     some = read_results(sessions(30, 2, 0))
     for seed in range(8):
-        read = replace(
-            some, sessions=sessions(30, (10, 5, 3, 2)[seed % 4], seed).reindex(columns=some.sessions.columns)
-        )
+        read = replace(some, sessions=sessions(30, (7, 5, 3, 2)[seed % 4], seed).reindex(columns=some.sessions.columns))
         data = grouped(read, choose(read, list(CLAIMED)), by="counselor", cluster=None)
         others = comparison_table(data, contrasts(data, None), permutations=1_000)
         people = against_references(data, groups_table(data), HIGH.reset_index())

@@ -86,7 +86,7 @@ def learnt_turns(folder: Path = WEIGHTS) -> Hashes:
     return _read(path, path.stat().st_mtime_ns if path.exists() else 0, "learnt")
 
 
-def reference_turns(who: Literal["people", "model"]) -> Hashes:
+def reference_turns(who: Literal["skilled", "unskilled", "model"]) -> Hashes:
     """Return the hashes of the turns behind the reference profiles of people, or of language models, sorted."""
     return _read(WEIGHTS / FILE, 0, who)
 

@@ -94,6 +94,14 @@ def compare(
             rich_help_panel=MEASURED,
         ),
     ] = None,
+    crossed: Annotated[
+        bool,
+        typer.Option(
+            "--crossed",
+            help="Clients of one name are one person, also under several counselors.",
+            rich_help_panel=MEASURED,
+        ),
+    ] = False,
     permutations: Annotated[
         int,
         typer.Option(
@@ -123,8 +131,8 @@ def compare(
     out = out or inside(results[0], "comparison")
     with sentences(), alone_in(out):
         options = CompareOptions(
-            cluster=cluster, where=tuple(where or ()), permutations=permutations, seed=seed, allow_mixed=allow_mixed,
-            gold=gold, pseudonyms=key_in(pseudonyms), learnt=include_learnt,
+            cluster=cluster, crossed=crossed, where=tuple(where or ()), permutations=permutations, seed=seed,
+            allow_mixed=allow_mixed, gold=gold, pseudonyms=key_in(pseudonyms), learnt=include_learnt,
         )  # fmt: skip
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
         found.write(out, plots=plots, replace=replace, on_before=remark, on_problem=remark)

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from therapy_analytics import private
@@ -20,11 +21,12 @@ from therapy_analytics.compare._further import ByHand, FurtherTable, coder_of, f
 from therapy_analytics.compare._groups import Grouped, contrasts, grouped, with_all
 from therapy_analytics.compare._learnt import apart_from_reference, learnt_sessions
 from therapy_analytics.compare._measures import choose
-from therapy_analytics.compare._models import change, with_mixed_models, within_between
+from therapy_analytics.compare._models import change, within_between
 from therapy_analytics.compare._phrases import label, listed, unit_name
 from therapy_analytics.compare._reference import against_references, is_reference, profiles_for, reference_rows
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import COLUMNS, PERMUTATIONS, comparison_table, groups_table
+from therapy_analytics.compare._trend import TREND_COLUMNS, in_levels, levels_of, trend_table, trend_words
 from therapy_analytics.compare._words import beside_references, findings, repeated
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.pseudonyms import Pseudonyms
@@ -35,7 +37,7 @@ from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.verbs import options_of
 
 RECIPE = "comparison.json"
-_FILES = ("comparison.csv", "groups.csv", "within.csv", "change.csv", "comparison.md", PROBLEMS, RECIPE)
+_FILES = ("comparison.csv", "groups.csv", "trend.csv", "within.csv", "change.csv", "comparison.md", PROBLEMS, RECIPE)
 _PACKAGES = ("numpy", "scipy", "pandas", "statsmodels")
 
 _HOW_TO_READ = """
@@ -43,6 +45,10 @@ _HOW_TO_READ = """
 call anything different. *g* (Hedges) is the difference in standard deviations: .2 is small, .5 medium, .8 large.
 - An interval shows what the sessions could as well have given by their sampling. It does not hold the error of the \
 machine that coded the turns, which can make a difference smaller, larger or other than it is.
+- *At like length*: longer turns have more of every code. This is the difference among turns of like length, or of \
+synchrony with the length of sessions held constant.
+- *Synchrony* is compared as excess: what the two have beyond surrogate pairs, who never met. A difference is claimed \
+only if it is there at like length, too. It is never a score of quality.
 - *Weak measure*: in a check on real sessions it did little or no better than counting keywords. What each measure \
 means and when it misleads stands in codebook.csv, beside sessions.csv.
 """.strip()
@@ -66,6 +72,8 @@ class CompareOptions:
     ----------
     cluster : str or None
         The column of clusters, within which sessions are not independent, or ``session``; by default it is chosen.
+    crossed : bool
+        Clients with one name are one person, also under several counselors: standardised patients, personas.
     where : tuple of str
         ``column=value`` or ``column!=value``: only such sessions.
     permutations, seed : int
@@ -82,6 +90,7 @@ class CompareOptions:
     """
 
     cluster: str | None = None
+    crossed: bool = False
     where: tuple[str, ...] = ()
     permutations: int = PERMUTATIONS
     seed: int = 0
@@ -101,10 +110,12 @@ class Comparison:
         A row for each measure and pair of groups, as ``comparison.csv``.
     groups : DataFrame
         A row for each measure and group (and reference group), as ``groups.csv``.
+    trend : DataFrame
+        Where sessions are compared by a number or by ordered levels: as ``trend.csv``.
     within, change : DataFrame
         Where sessions repeat: as ``within.csv`` and ``change.csv``; without rows where they do not.
     more : tuple of FurtherTable
-        Corrected rates, summary counts, rates from codes by hand, each with its words.
+        Rates from codes by hand, each table with its words.
     words : str
         What differs, what does not, what is inconclusive: Markdown, as ``comparison.md``.
     recipe : mapping of str to object
@@ -117,6 +128,7 @@ class Comparison:
 
     table: pd.DataFrame = field(repr=False)
     groups: pd.DataFrame = field(repr=False)
+    trend: pd.DataFrame = field(repr=False)
     within: pd.DataFrame = field(repr=False)
     change: pd.DataFrame = field(repr=False)
     more: tuple[FurtherTable, ...] = field(default=(), repr=False)
@@ -166,7 +178,8 @@ class Comparison:
         """
         made = Made(what="a comparison", names=_FILES, sources=self.sources, replace=replace, say=on_before)
         tables = {"comparison": self.table, "groups": self.groups}
-        tables |= {name: one for name, one in (("within", self.within), ("change", self.change)) if len(one)}
+        others = {"trend": self.trend, "within": self.within, "change": self.change}
+        tables |= {name: one for name, one in others.items() if len(one)}
         tables |= {one.name: one.table for one in self.more}
         families = list(dict.fromkeys(str(family) for family in self.groups["family"])) if plots else []
         with replaced_in(Path(out), made) as part:
@@ -211,15 +224,16 @@ def compare(
         What `analyze` returned, its sessions, or folders that ``tanalyze run`` wrote. Transcripts are not needed.
     by : str, optional
         The column of groups: ``counselor``, ``source``, ``model``, or any that is known of the sessions; ``all``: one
-        group of all sessions.
+        group of all sessions. Of numbers, such as years of experience, and of ordered levels the rank correlation with
+        each measure is given, unless `against` says which groups are compared.
     against : str, optional
         ``pairs`` (default of up to three groups), ``others`` (each against all others: the default of more),
         ``reference`` (the shipped profiles of skilled and unskilled people), ``reference:NAME`` (one of `GROUPS`, such
         as a language model), or the name of a group with which all are compared.
     measures : str or sequence of str, optional
         Names, patterns (``therapist_*_rate``), families (``process``, ...), or ``all``: whatever is named is tested.
-        By default ``core``, the eight that people ask for first; of these questions, reflections, and advice or
-        information are tested, and the others are shown.
+        By default ``core``, the eight that people ask for first; of these questions, reflections, advice or
+        information, and advice are tested, and the others are shown.
     options : CompareOptions, optional
         Clusters, which sessions, permutations, seed.
 
@@ -238,12 +252,14 @@ def compare(
     Notes
     -----
     Sessions of one client (counselor, recording) are not independent: means, differences, intervals, tests and
-    Hedges' g are all of the means of such clusters. p is of a permutation test, p_adjusted of the same test for all
-    rows of the table (Westfall and Young): the probability of any difference so sure, were there none.
+    Hedges' g are all of the means of such clusters. p is of a permutation test, p_adjusted is adjusted for all rows of
+    the table (Holm). Nothing is claimed where a side has fewer than four clusters, would have fewer than five turns
+    with a code, or, of counselors, where no column names the clients.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"session_id": list("abcdefghijklmn"), "counselor": 6 * ["Ann"] + 8 * ["Bo"]})
+    >>> frame["client"] = [f"client {name}" for name in frame["session_id"]]
     >>> frame["therapist_question_rate"] = [0.1, 0.2, 0.3, 0.4, 0.44, 0.62, 0.45, 0.61, 0.7, 0.71, 0.72, 0.8, 0.9, 0.95]
     >>> row = compare(frame, by="counselor").table.iloc[0]
     >>> round(float(row["difference"]), 3), round(float(row["p"]), 4), row["p_method"]
@@ -257,31 +273,29 @@ def compare(
     if is_reference(against):
         read = apart_from_reference(read, str(against), counted=options.learnt)
     asked = [measures] if isinstance(measures, str) else measures
-    data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
-    return _compared(read, data, against, options, _with_turns(results))
+    data = grouped(
+        read, choose(read, asked), by=by, cluster=options.cluster, where=options.where, crossed=options.crossed
+    )
+    return _compared(read, data, against, options)
 
 
-def _with_turns(results: Sources) -> tuple[Path | Analysis, ...]:
-    """Return the results that have turns: none if a table of sessions was given."""
-    if isinstance(results, Analysis):
-        return (results,)
-    if isinstance(results, pd.DataFrame):
-        return ()
-    return tuple(Path(one) for one in ([results] if isinstance(results, (str, Path)) else results))
-
-
-def _compared(
-    read: Results, data: Grouped, against: str | None, options: CompareOptions, sources: tuple[Path | Analysis, ...]
-) -> Comparison:
-    pairs, groups = contrasts(data, against), groups_table(data)
+def _compared(read: Results, data: Grouped, against: str | None, options: CompareOptions) -> Comparison:
+    level = levels_of(data.sessions, data.by) if against is None else None
+    trend = pd.DataFrame(columns=list(TREND_COLUMNS))
+    if level is not None:
+        trend = trend_table(data, level, permutations=options.permutations, seed=options.seed)
+        data = in_levels(data, level)
+    pairs, groups = contrasts(data, against) if level is None else [], groups_table(data)
     profiles, why_not = profiles_for(coder_of(read), against)
-    if is_reference(against) and profiles is not None:
+    if level is not None:
+        table, shown = pd.DataFrame(columns=list(COLUMNS)), trend_words(trend, data)
+    elif is_reference(against) and profiles is not None:
         columns = list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"]))
         table = against_references(data, groups, profiles).reindex(columns=columns)
         shown = beside_references(table, data)
     else:
-        table = comparison_table(data, pairs, permutations=options.permutations, seed=options.seed)
-        table = with_mixed_models(table, data, pairs)
+        turns = read.turns([one.code for one in data.measures if one.code]) if pairs else None
+        table = comparison_table(data, pairs, turns=turns, permutations=options.permutations, seed=options.seed)
         shown = findings(table, data)
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
@@ -292,13 +306,15 @@ def _compared(
         else learnt_sessions(data.sessions, read.tagger, counted=options.learnt)
     )
     by_hand = ByHand(options.gold, GoldOptions(pseudonyms=options.pseudonyms), options.cluster, left_out)
+    sources = tuple(source for _, source in read.sources)
     more = tuple(further_tables(data, read, sources, by_hand))
     warnings = [*told, *read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
-    shown = [_nothing_to_compare(data), ""] if table.empty else shown
+    shown = [_nothing_to_compare(data), ""] if table.empty and level is None else shown
     recipe = _recipe(read, data, options)
     return Comparison(
         table=table,
         groups=groups,
+        trend=trend,
         within=within,
         change=changed,
         more=more,
@@ -316,6 +332,7 @@ def _recipe(read: Results, data: Grouped, options: CompareOptions) -> dict[str, 
         "packages": {name: metadata.version(name) for name in _PACKAGES},
         "by": data.by,
         "clusters": data.clustered_by,
+        "crossed": options.crossed,
         "where": list(options.where),
         "measures": [one.name for one in data.measures],
         "permutations": options.permutations,
@@ -333,7 +350,8 @@ def _words(
 ) -> str:
     """Return the whole of ``comparison.md``."""
     coded = _BY_HAND if any(one.name == "gold" and len(one.table) for one in more) else _MACHINE
-    lines = [f"# Sessions compared by {data.by}", "", _who(data), "", *(f"- {warning}" for warning in warnings)]
+    barred = [f"**{data.barred}**", ""] if data.barred else []
+    lines = [f"# Sessions compared by {data.by}", "", *barred, _who(data), "", *(f"- {one}" for one in warnings)]
     lines += [*([""] if warnings else []), coded, "", *shown]
     for one in more:
         lines += [f"## {one.title}", "", one.words.strip(), ""]
@@ -341,8 +359,8 @@ def _words(
 
 
 def _who(data: Grouped) -> str:
-    counts = data.sessions[data.by].value_counts()
-    groups = listed([f"{label(data, str(name))} ({int(counts[name])})" for name in data.names])
+    counts = np.bincount(data.group[data.group >= 0], minlength=len(data.names))
+    groups = listed([f"{label(data, name)} ({int(n)})" for name, n in zip(data.names, counts, strict=True)])
     n, m = len(data.sessions), len(data.measures)
     return f"{n:,} session{'' if n == 1 else 's'}: {groups}. {m:,} measure{'' if m == 1 else 's'}."
 
@@ -364,8 +382,7 @@ def _how(data: Grouped, recipe: Mapping[str, Any]) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in recipe["packages"].items())
     test = (
         f"- Test: permutations of {tested}; the statistic is the difference of means over its standard error (column "
-        f"p_method; seed {recipe['seed']}). p_adjusted is over all rows: Westfall and Young within two groups, Tarone "
-        "across."
+        f"p_method; seed {recipe['seed']}). p_adjusted is over all rows that are tested (Holm)."
     )
     intervals = (
         f"- Means, differences and their intervals are over {units}, each {one} counted once: Student's t for means, "

@@ -1,4 +1,4 @@
-"""Further tables of a comparison: rates corrected for the tagger's errors, summary counts, rates from codes by hand."""
+"""Further tables of a comparison, where people coded some turns: rates that hold whatever the tagger does."""
 
 from __future__ import annotations
 
@@ -16,19 +16,16 @@ from therapy_analytics.agreement._gold import Gold, read_gold
 from therapy_analytics.agreement._machine import Machine, read_machine
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import COLUMNS, cluster_column
-from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
 from therapy_analytics.compare._groups import ALL, TOGETHER, Grouped
 from therapy_analytics.compare._phrases import p_phrase
 from therapy_analytics.compare._ppi import ASSUMPTION, DRAWN, powered_differences, powered_rates
 from therapy_analytics.compare._ppi import COLUMNS as POWERED
 from therapy_analytics.compare._results import Results
-from therapy_analytics.compare._session_rates import session_rates
-from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
 
 _BY_HAND = "With the turns that people coded"
-_MOST_LISTED, _FEW_GROUPS = 20, 3
-"""Further rates, or groups, stand in the table alone."""
+_MOST_LISTED = 20
+"""Further rates stand in the table alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,44 +65,28 @@ def further_tables(
     sources: tuple[Path | Analysis, ...],
     by_hand: ByHand,
 ) -> Iterator[FurtherTable]:
-    """Yield the tables of rates and counts, if there are codes; where people coded, the rates that rest on that.
+    """Yield the tables of rates that rest on the turns that people coded, where they did.
 
-    `read` says who coded the sessions, and `sources` where their turns are; none if a table of sessions was given.
-    Without a column of clusters that the user named, that of all sessions together is chosen anew, because counselors
-    who are compared with each other are not clusters, and of all sessions together they are.
+    `sources` are where the turns of the results are; none if a table of sessions was given. Without a column of
+    clusters that the user named, that of all sessions together is chosen anew, because counselors who are compared with
+    each other are not clusters, and of all sessions together they are.
     """
     gold = by_hand.gold
-    if gold is not None and len(sources) != 1:
+    if gold is None:
+        return
+    if len(sources) != 1:
         problem = "can be used with one folder of results or one analysis only"
         raise BadOptionError("--gold", problem, "Name the one that was coded")
-    sessions, cluster = data.sessions[data.group >= 0], data.clustered_by
-    tagger, aim = "" if read.own_codes else coder_of(read), read.aim or "balanced"
-    try:
-        corrected = corrected_rates(sessions, by=data.by, cluster=cluster, tagger=tagger, aim=aim)
-        counts = summary_counts(sessions, by=data.by, cluster=cluster, tagger=tagger, aim=aim)
-    except BadOptionError:  # no codes among the columns: a table of the user's own
-        pass
-    else:
-        yield FurtherTable("corrected", "The tagger's own error", corrected, f"{TRANSFER} The rates: corrected.csv.")
-        words = _counts_in_words(counts, data.by)
-        yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
-    if gold is not None:
-        of_all = by_hand.cluster or cluster_column(sessions[read.about])
-        machine = read_machine(sources[0])
-        people = read_gold(machine, gold, by_hand.options)
-        yield from _by_hand(sessions, data.by, (cluster, of_all), machine, people, by_hand.left_out)
+    sessions = data.sessions[data.group >= 0]
+    of_all = by_hand.cluster or cluster_column(sessions[read.about])
+    machine = read_machine(sources[0])
+    people = read_gold(machine, gold, by_hand.options)
+    yield from _by_hand(sessions, data.by, (data.clustered_by, of_all), machine, people, by_hand.left_out)
 
 
 def coder_of(read: Results) -> str:
     """Return who coded the turns. A table from memory does not say; `analyze` takes the accurate tagger by default."""
     return read.tagger if read.recipes else "accurate"
-
-
-def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
-    ratios = counts[counts["value"].notna() & counts["summary"].eq("miti_reflections_to_questions")]
-    rows = ratios.to_dict("records") if len(ratios) <= _FEW_GROUPS else []
-    lines = [*(f"- **{row[by]}**: {row['sentence']}" for row in rows), *([""] if rows else [])]
-    return "\n".join([*lines, f"summary_counts.csv has the counts of each group. {NEVER}"])
 
 
 def _by_hand(
@@ -137,21 +118,10 @@ def _by_hand(
     yield FurtherTable("gold", _BY_HAND, rates, words)
     differences = powered_differences(rates, by)
     yield FurtherTable("gold_differences", "Differences of these rates", differences, _apart_in_words(differences))
-    if drawn:
-        each = session_rates(turns, coded)
-        yield FurtherTable("gold_sessions", "Rates of single sessions", each, _each_in_words(each))
     if drawn and by != ALL:
         whole = powered_rates(turns.assign(**{ALL: TOGETHER}), coded, by=ALL, cluster=clusters[1])
         words = "\n".join(_rates_in_words(whole, ALL))
         yield FurtherTable("gold_all", f"{_BY_HAND}, all sessions together", whole, words)
-
-
-def _each_in_words(rates: pd.DataFrame) -> str:
-    known = rates.dropna(subset="rate")["code"].nunique()
-    if not known:
-        return f"None: {rates['note'].iloc[0]} (gold_sessions.csv)." if len(rates) else "None."
-    of = "each session's rate" if known == rates["code"].nunique() else f"the rates of {known} codes in each session"
-    return f"gold_sessions.csv has {of}, from its coded turns and the machine's codes of the others."
 
 
 def _apart_in_words(differences: pd.DataFrame) -> str:

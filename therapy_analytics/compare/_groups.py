@@ -14,6 +14,7 @@ from therapy_analytics.clusters import SESSION, Bools, Floats, Ints, cluster_col
 from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures._base import count_name, total_name
 
 OTHERS, PAIRS, REFERENCE = "others", "pairs", "reference"
 ALL_OTHERS = "all others"
@@ -22,6 +23,19 @@ ALL, TOGETHER = "all", "all sessions"
 FEW_GROUPS = 3
 """Up to this number, groups are compared in pairs; of more, each with all others."""
 MOST_GROUPS = 100
+_MOST_OTHERS = 6
+"""So many of all others are named."""
+NO_CLIENTS = (
+    "Nothing is claimed of counselors, because no column says whose sessions these are: sessions of one client are "
+    "alike, and a few clients would pass for many. Name the clients (a column client in the table beside the "
+    "transcripts). If each session is of another client, compare with --cluster session."
+)
+SAME_CLIENTS = (
+    "Nothing is claimed of counselors until it is known who the clients are: {n} under several counselors. If one name "
+    "is one person, such as a standardised patient, compare with --cluster client --crossed; if they are different "
+    "people, with --cluster client."
+)
+_COUNTED_APART = "{n} of a counselor without a client count{s} as those of one client."
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -31,7 +45,9 @@ class Grouped:
     `values` (n, m) are in the unit of each measure, nan where undefined. Groups are those of the column `by`; `group`
     (n,) is an index into their `names`, -1 for groups that are not compared themselves but count among all others.
     Clusters are those of the column `clustered_by`, or `SESSION`, and `cluster` (n,) their number from 0. `turns` (n,)
-    is the number of turns, nan where unknown; `notes` say what was left out.
+    is the number of turns, nan where unknown, and `counts` (n, m, 2) are the turns that a rate counts and those that it
+    is out of, nan for measures that are no such rates. `notes` say what was left out, and `barred` why nothing may be
+    claimed of these groups; it is empty where something may.
     """
 
     sessions: pd.DataFrame
@@ -43,7 +59,9 @@ class Grouped:
     cluster: Ints
     clustered_by: str
     turns: Floats
+    counts: Floats
     notes: tuple[str, ...] = ()
+    barred: str = ""
 
     @property
     def usual(self) -> tuple[str, ...]:
@@ -74,13 +92,20 @@ class GroupContrast:
 
 
 def grouped(
-    results: Results, measures: Sequence[ComparedMeasure], *, by: str, cluster: str | None, where: Sequence[str] = ()
+    results: Results,
+    measures: Sequence[ComparedMeasure],
+    *,
+    by: str,
+    cluster: str | None,
+    where: Sequence[str] = (),
+    crossed: bool = False,
 ) -> Grouped:
     """Return the sessions in groups.
 
     `by` and `cluster` are columns about sessions; without `cluster`, one is chosen (`cluster_column`). Conditions
     (`where`) are ``column=value`` or ``column!=value``, of which all must hold; values may be patterns (``nair_*``).
-    Raises `BadOptionError` where there is no such column, or no session is left.
+    `crossed` says that clients with one name are one person, also under several counselors. Raises `BadOptionError`
+    where there is no such column, or no session is left.
     """
     _require(results, by, "--by")
     frame, notes = _kept(results, where)
@@ -96,20 +121,68 @@ def grouped(
     chosen = cluster_column(frame[results.about], by) if cluster is None else cluster
     if chosen != SESSION:
         _require(results, chosen, "--cluster")
+    numbers, remarks = _clusters(frame, chosen, by, crossed=crossed)
     place = {name: i for i, name in enumerate(names)}
-    values = frame[[one.name for one in measures]].to_numpy(dtype=np.float64)
+    asked = [one.name for one in measures]
     return Grouped(
         sessions=frame,
         measures=tuple(measures),
-        values=values,
+        values=frame[asked].to_numpy(dtype=np.float64),
         by=by,
         names=names,
         group=np.array([place.get(name, -1) for name in frame[by]], dtype=np.int64),
-        cluster=cluster_numbers(frame, chosen, by),
+        cluster=numbers,
         clustered_by=chosen,
         turns=frame["n_turns"].to_numpy(dtype=np.float64) if "n_turns" in frame else np.full(len(frame), np.nan),
-        notes=(*notes, *more),
+        counts=np.stack([counts(frame, name) for name in asked], axis=1) if asked else np.zeros((len(frame), 0, 2)),
+        notes=(*notes, *more, *remarks),
+        barred=_barred(frame, by, chosen) if cluster is None and not crossed else "",
     )
+
+
+def counts(frame: pd.DataFrame, name: str) -> Floats:
+    """Return the turns that a rate counts and those that it is out of, (n_sessions, 2).
+
+    Both are nan where the measure is no such rate, or the columns of its counts are missing.
+    """
+    found = np.full((len(frame), 2), np.nan)
+    totals = total_name(name), f"n_turns_{name.partition('_')[0]}"
+    total = next((column for column in totals if column in frame), "")
+    if not name.endswith("_rate") or count_name(name) not in frame or not total:
+        return found
+    both = frame[[count_name(name), total]].to_numpy(dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fits = np.abs(both[:, 0] / both[:, 1] - frame[name].to_numpy(dtype=np.float64)) < 0.5 / both[:, 1]
+    found[fits] = both[fits]
+    return found
+
+
+def _clusters(frame: pd.DataFrame, column: str, by: str, *, crossed: bool) -> tuple[Ints, list[str]]:
+    """Return the cluster of each session (n,), and a sentence on clients who are not named.
+
+    Of a counselor some of whose clients are named, the other sessions may all be of one client, and count so.
+    """
+    if by != "counselor" or column != "client":
+        return cluster_numbers(frame, column, by, crossed=crossed), []
+    unnamed = frame[column] == ""
+    filled = frame.assign(**{column: frame[column].where(~unnamed, "\x1e" + frame[by])})
+    n = int(unnamed.sum())
+    told = _COUNTED_APART.format(n=f"{n:,} session{'' if n == 1 else 's'}", s="s" if n == 1 else "")
+    return cluster_numbers(filled, column, by, crossed=crossed), [told] if n else []
+
+
+def _barred(frame: pd.DataFrame, by: str, chosen: str) -> str:
+    """Return why nothing may be claimed of counselors; "" where something may, and of other groups."""
+    if by != "counselor":
+        return ""
+    if chosen == SESSION:
+        return NO_CLIENTS
+    if chosen != "client":
+        return ""
+    owners = frame[frame["client"] != ""].groupby("client")[by].nunique()
+    shared = int((owners > 1).sum())
+    names = f"{shared} {'name' if shared == 1 else 'names'} of clients {'stands' if shared == 1 else 'stand'}"
+    return SAME_CLIENTS.format(n=names) if shared else ""
 
 
 def _require(results: Results, column: str, option: str) -> None:
@@ -176,7 +249,14 @@ def contrasts(data: Grouped, against: str | None) -> list[GroupContrast]:
     if len(data.names) < 2 and not (data.group < 0).any():
         return []
     if kind == OTHERS:
-        return [GroupContrast(name, ALL_OTHERS, own, ~own) for name, own in masks.items()]
+        return [GroupContrast(name, _others(data, name), own, ~own) for name, own in masks.items()]
     if kind == PAIRS:
         return [GroupContrast(a, b, masks[a], masks[b]) for a, b in combinations(data.names, 2)]
     return [GroupContrast(name, kind, own, masks[kind]) for name, own in masks.items() if name != kind]
+
+
+def _others(data: Grouped, name: str) -> str:
+    """Return how all other groups than one are called: with who is among them."""
+    rest = sorted(set(data.sessions[data.by]) - {name})
+    more = f" and {len(rest) - _MOST_OTHERS} more" if len(rest) > _MOST_OTHERS else ""
+    return f"{ALL_OTHERS} ({', '.join(rest[:_MOST_OTHERS])}{more})"

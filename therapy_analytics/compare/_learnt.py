@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from therapy_analytics.compare._groups import REFERENCE
+from therapy_analytics.compare._reference import HUMAN, PREFIX, in_reference
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures.process.learnt_turns import UNKNOWN, among, were_learnt_from
@@ -36,23 +38,27 @@ def learnt_sessions(sessions: pd.DataFrame, tagger: str, *, counted: bool) -> tu
 
 
 def apart_from_reference(read: Results, against: str, *, counted: bool) -> Results:
-    """Return the sessions that are not in the reference with which they are compared, and say how many are.
+    """Return the sessions to compare with references, and say how many of them are in a reference themselves.
+
+    A session is not held against the reference that it is in, unless those are `counted`.
 
     Raises
     ------
     BadOptionError
-        All are in it.
+        All sessions are in the only reference.
     """
-    who = "people" if against == REFERENCE or against.partition(":")[2].startswith("human") else "model"
-    were = were_learnt_from(read.sessions, f"{who}_reference_turns")
-    if were is None or not were.any():
+    groups = HUMAN if against == REFERENCE else (against.removeprefix(PREFIX),)
+    inside = {group: pd.Series(in_reference(read.sessions, group)) for group in groups}
+    told = [among(were, f"those of the reference {group}") for group, were in inside.items() if were.any()]
+    if not told:
         return read
-    head = among(were, f"those that the reference profiles of {'people' if who == 'people' else 'models'} are made of")
+    head = "; ".join(told)
     if counted:
-        told = f"{head}, and compared as asked: beside themselves they differ too little."
-        return replace(read, warnings=(told, *read.warnings))
-    if were.all():
+        none = {f"{one}_reference_turns": np.nan for one in ("skilled", "unskilled", "model")}
+        warning = f"{head}. They are compared with it as asked: beside themselves they differ too little."
+        return replace(read, sessions=read.sessions.assign(**none), warnings=(warning, *read.warnings))
+    if all(were.all() for were in inside.values()):
         remedy = "Compare other sessions, or say --include-learnt to compare them all the same"
         raise BadOptionError("--against", f"{head}, and beside itself nothing differs", remedy)
-    told = f"{head}, and are left out (--include-learnt compares them)."
-    return replace(read, sessions=read.sessions[~were].reset_index(drop=True), warnings=(told, *read.warnings))
+    warning = f"{head}. No session is held against the reference that it is in (--include-learnt does so)."
+    return replace(read, warnings=(warning, *read.warnings))

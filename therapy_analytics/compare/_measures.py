@@ -11,8 +11,11 @@ from math import inf
 
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures._base import STATISTICS
+from therapy_analytics.measures.process.behaviour_rates import code_of_measure
 
-FAMILIES = ("process", "synchrony", "alliance")
+SYNCHRONY, EXCESS = "synchrony", "excess"
+FAMILIES = ("process", SYNCHRONY, "alliance")
 ALL, FEW = "all", "core"
 SOUND = ("supported", "weak")
 TESTED, SHOWN, PART, NO = "tested", "shown", "part", "no"
@@ -25,7 +28,7 @@ class ComparedMeasure:
     """A measure as ``codebook.csv`` describes it, with the ends of its range (infinite where it has none).
 
     It is `claimed` if it is tested, so that a difference can be claimed (else its numbers are only shown), and `usual`
-    if it is among the measures that are compared by default.
+    if it is among the measures that are compared by default. Of the rate of a code, `code` is the column of turns.
     """
 
     name: str
@@ -38,6 +41,7 @@ class ComparedMeasure:
     high: float
     claimed: bool = True
     usual: bool = False
+    code: str = ""
 
 
 def choose(results: Results, asked: Sequence[str] | None) -> list[ComparedMeasure]:
@@ -47,7 +51,8 @@ def choose(results: Results, asked: Sequence[str] | None) -> list[ComparedMeasur
     as well). A family is its measures whose evidence is supported or weak; of a measure for therapist, client,
     difference, slope and thirds, the whole alone. By default the few that are marked so where they are defined
     (`therapy_analytics.measures.Column`), so that few tests are made; whatever else is asked for is tested. Where there
-    are none of these, all families.
+    are none of these, all families. Synchrony is compared as excess over surrogate pairs: whoever names such a measure
+    gets its excess.
     """
     known = [name for name in results.measured if name in results.codebook.index]
     core = _core(results, known)
@@ -68,7 +73,8 @@ def described(results: Results, name: str, *, claimed: bool = True) -> ComparedM
     low, high = _range(str(row["range"]))
     texts = {key: str(row[key]) for key in ("family", "meaning", "unit", "evidence", "high_means")}
     usual = row["compare"] in (TESTED, SHOWN)
-    return ComparedMeasure(name=name, low=low, high=high, claimed=claimed, usual=usual, **texts)
+    code = code_of_measure(name) if name.endswith("_rate") and texts["unit"] == "proportion" else ""
+    return ComparedMeasure(name=name, low=low, high=high, claimed=claimed, usual=usual, code=code, **texts)
 
 
 def _core(results: Results, names: Sequence[str]) -> list[str]:
@@ -87,7 +93,7 @@ def _matching(results: Results, known: Sequence[str], word: str) -> list[str]:
     main = [name for name in known if results.codebook.at[name, "compare"] != NO]
     core = _core(results, known)
     if word in known:
-        return [word]
+        return [_excess_of(results, known, word)]
     if word == ALL:
         return main
     if word == FEW and core:
@@ -103,6 +109,22 @@ def _matching(results: Results, known: Sequence[str], word: str) -> list[str]:
         remedy = f"Families: {', '.join((FEW, *FAMILIES))}. Measures: {', '.join(near)}, ... (all are in codebook.csv)"
         raise BadOptionError(_OPTION, f"no measure of these results is named {word!r}", remedy)
     return matching
+
+
+def _excess_of(results: Results, known: Sequence[str], name: str) -> str:
+    """Return a measure as it is compared: of synchrony, its excess over surrogate pairs."""
+    row = results.codebook.loc[name]
+    if row["family"] != SYNCHRONY or row["statistic"] == EXCESS:
+        return name
+    stem = next((name.removesuffix(f"_{one}") for one in STATISTICS if name.endswith(f"_{one}")), name)
+    if f"{stem}_{EXCESS}" in known:
+        return f"{stem}_{EXCESS}"
+    problem = f"{name} cannot be compared: synchrony grows with the length of turns and sessions"
+    remedy = (
+        "Only its excess over surrogate pairs is compared, which some measures do not have, nor any in a run of fewer "
+        "than six sessions"
+    )
+    raise BadOptionError(_OPTION, problem, remedy)
 
 
 def _range(text: str) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Permutation tests of many measures at once: p of each, and p adjusted for all of them (Westfall and Young)."""
+"""Permutation tests of the means of clusters, for many measures at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.clusters import Bools, Floats
-from therapy_analytics.compare._effects import least_p, least_p_paired
 
 EXACT_UP_TO = 20_000
 """All permutations are enumerated up to this number; of more, a random sample is drawn."""
@@ -23,7 +22,6 @@ _CHUNK = 2e6
 """Numbers (permutations by measures or clusters) that are held in memory at once."""
 _SLACK, _TIE = 1 - 1e-9, 1e-9
 """Statistics that differ by rounding alone are ties."""
-_ROUNDING = 1e-13
 _LEAST = 1e-10
 """Sums of squares of values scaled to a variance of 1 are rounding below this."""
 
@@ -35,25 +33,21 @@ Statistic = Callable[[NDArray[np.generic]], Floats]
 class Permuted:
     """The permutation test of m measures of one contrast: `p` (m,) of each alone, nan where not tested.
 
-    `p_family` (m,) is adjusted for all measures of the contrast, `least` the smallest p that the design allows,
-    whatever the values, and `method` says how the permutations were taken.
+    `method` says how the permutations were taken.
     """
 
     p: Floats
-    p_family: Floats
-    least: float
     method: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Design:
-    """The permutations of a test: their number, all of them in order, b random ones, and the smallest exact p."""
+    """The permutations of a test: their number, all of them in order, and b random ones."""
 
     name: str
     n_ways: int
     ways: Iterable[tuple[float, ...]]
     draw: Callable[[int], NDArray[np.generic]]
-    least: float
 
 
 def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> Permuted:
@@ -64,12 +58,10 @@ def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> Permuted:
 
     Whole clusters change sides, with all their measures. The statistic is the absolute difference of means over
     Welch's standard error with moderated variances (`moderated`): it keeps its level where one side varies more than
-    the other, and is finite where a side does not vary. p_family is the step-down minimum-p p.
+    the other, and is finite where a side does not vary.
 
     References
     ----------
-    Westfall, P. H., & Young, S. S. (1993). Resampling-based multiple testing. Wiley (step-down minimum p).
-
     Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
     problem. Statistics & Probability Letters, 36(1), 9-21.
 
@@ -90,7 +82,6 @@ def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> Permuted:
         n_ways=comb(total, n),
         ways=combinations(range(total), n),
         draw=lambda b: rng.random((b, total)).argpartition(n - 1, axis=1)[:, :n],
-        least=least_p(n, total - n),
     )
     tested = varies & (_n_defined(x) > 1) & (_n_defined(y) > 1)
     return _permuted(both, tested, _studentised, np.arange(n), design, n_random)
@@ -115,25 +106,9 @@ def paired(differences: Floats, n_random: int, seed: int) -> Permuted:
         n_ways=2**n,
         ways=product((1.0, -1.0), repeat=n),
         draw=lambda b: rng.choice((-1.0, 1.0), size=(b, n)),
-        least=least_p_paired(n),
     )
     tested = (_n_defined(differences) > 1) & (np.abs(known).sum(axis=0) > 0)
     return _permuted(known, tested, _signed, np.ones(n), design, n_random)
-
-
-def across_contrasts(found: list[Permuted]) -> list[Floats]:
-    """Return the p (m,) of each contrast's measures, adjusted for all measures of all contrasts.
-
-    Each is multiplied by the number of contrasts whose design allows so small a p at all (Tarone). This controls the
-    family-wise error rate however the contrasts depend on each other.
-
-    References
-    ----------
-    Tarone, R. E. (1990). A modified Bonferroni method for discrete data. Biometrics, 46(2), 515-522.
-    """
-    least = np.sort([one.least for one in found if not np.isnan(one.p).all()])
-    able = [np.searchsorted(least, one.p_family, side="right") for one in found]
-    return [np.minimum(1.0, one.p_family * np.maximum(n, 1)) for one, n in zip(found, able, strict=True)]
 
 
 def moderated(squares: Floats, n: Floats | float, pooled: Floats) -> Floats:
@@ -202,15 +177,17 @@ def _permuted(
     """Test the columns `tested` (m,) of values (n, m); `observed` is the permutation as which they stand."""
     exact = design.n_ways <= EXACT_UP_TO
     method = f"{design.name}, exact" if exact else f"{design.name}, {n_random:,} drawn"
-    p, family = np.full(len(tested), np.nan), np.full(len(tested), np.nan)
+    p = np.full(len(tested), np.nan)
     if tested.any():
         size = max(int(_CHUNK / max(len(values), int(tested.sum()))), 1)
         statistic = statistic_of(values[:, tested])
-        found = [statistic(chunk) for chunk in _chunks(design, None if exact else n_random, size)]
-        first = statistic(observed[None])
+        first = statistic(observed[None]) * _SLACK - _TIE
         # A random sample does not contain the observed permutation; the enumeration does.
-        p[tested], family[tested] = _joint(first[0], np.concatenate(found if exact else [first, *found]))
-    return Permuted(p=p, p_family=family, least=design.least if exact else 1 / (n_random + 1), method=method)
+        as_large, n = np.zeros(int(tested.sum())) if exact else np.ones(int(tested.sum())), 0 if exact else 1
+        for chunk in _chunks(design, None if exact else n_random, size):
+            as_large, n = as_large + (statistic(chunk) >= first).sum(axis=0), n + len(chunk)
+        p[tested] = as_large / n
+    return Permuted(p=p, method=method)
 
 
 def _chunks(design: _Design, n_random: int | None, size: int) -> Iterator[NDArray[np.generic]]:
@@ -222,28 +199,3 @@ def _chunks(design: _Design, n_random: int | None, size: int) -> Iterator[NDArra
         return
     for start in range(0, n_random, size):
         yield design.draw(min(size, n_random - start))
-
-
-def _joint(observed: Floats, found: Floats) -> tuple[Floats, Floats]:
-    """Return p of each measure (m,), and its step-down p for all of them (m,).
-
-    Measures of any distribution are compared by p. Small groups give many equal p: of these the larger statistic ranks
-    first, by less than two values of p are apart.
-    """
-    p, rank, ranks = np.empty(len(observed)), np.empty(len(observed)), np.empty(found.shape)
-    for j, column in enumerate(found.T):
-        ordered = np.sort(column)
-        p[j] = _p_in(ordered, observed[j : j + 1])[0]
-        rank[j] = p[j] + 0.5 / len(ordered) / (1 + observed[j])
-        ranks[:, j] = _p_in(ordered, column) + 0.5 / len(ordered) / (1 + column)
-    order = np.argsort(rank, kind="stable")
-    # In each permutation the smallest rank among a measure and all that rank behind it.
-    least = np.minimum.accumulate(ranks[:, order][:, ::-1], axis=1)[:, ::-1]
-    family = np.empty(len(order))
-    family[order] = np.maximum.accumulate((least <= rank[order] + _ROUNDING).mean(axis=0))
-    return p, family
-
-
-def _p_in(ordered: Floats, values: Floats) -> Floats:
-    """Return for each value (k,) the share of statistics (n,), in ascending order, that are as large: its p."""
-    return (len(ordered) - np.searchsorted(ordered, values * _SLACK - _TIE)) / len(ordered)

@@ -14,7 +14,7 @@ from therapy_analytics.compare._groups import ALL_OTHERS, Grouped
 MOST_LISTED = 12
 _LEAST_SHOWN = 0.001
 _UNIT_NAMES = {SESSION: ("session", "sessions"), "source_group": ("recording", "recordings")}
-_NAMES = ("counselor", "client", "model", "session_id", "source_file")
+NAMES = ("counselor", "client", "model", "source", "source_group", "session_id", "source_file")
 """Columns whose values are names, before which the name of the column is not repeated."""
 
 
@@ -30,7 +30,7 @@ def unit_name(clustered_by: str, n: float) -> str:
 def label(data: Grouped, name: str) -> str:
     """Return how a group is called, with the characters of Markdown escaped."""
     escaped = re.sub(r"([*<>|`\[\]\\])", r"\\\1", " ".join(name.split()))
-    itself = data.by in _NAMES or name == ALL_OTHERS or name.startswith("reference: ")
+    itself = data.by in NAMES or name.startswith((ALL_OTHERS, "reference: "))
     return escaped if itself else f"{data.by} {escaped}"
 
 
@@ -62,10 +62,10 @@ def amount(value: float, unit: str) -> str:
     return plain(value)
 
 
-def difference(row: pd.Series) -> str:
-    """Return the difference of a row with its interval; of proportions, in percentage points."""
+def difference(row: pd.Series, name: str = "difference") -> str:
+    """Return the difference of a row with its interval, by its name; of proportions, in percentage points."""
     share = row["unit"] == "proportion"
-    values = [float(row[key]) * (100 if share else 1) for key in ("difference", "difference_lo", "difference_hi")]
+    values = [float(row[key]) * (100 if share else 1) for key in (name, f"{name}_lo", f"{name}_hi")]
     whole = share and abs(values[0]) >= 10
     value, low, high = (f"{one:.0f}" if whole else plain(one) for one in values)
     points = " points" if share else ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import ceil, floor, nan
+from dataclasses import dataclass, replace
+from math import nan
 from typing import Any, cast
 
 import numpy as np
@@ -12,12 +12,22 @@ import pandas as pd
 from scipy import stats
 
 from therapy_analytics import references
-from therapy_analytics.clusters import Bools, Floats
+from therapy_analytics.clusters import SESSION, Bools, Floats
 from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._groups import REFERENCE, Grouped
-from therapy_analytics.compare._table import FEWEST_CLUSTERS, with_findings
+from therapy_analytics.compare._permutation import moderated
+from therapy_analytics.compare._table import (
+    FEWEST_CLUSTERS,
+    FEWEST_EVENTS,
+    FEWEST_TO_CLAIM,
+    SIDE,
+    cluster_means,
+    groups_table,
+    variance_within_groups,
+    with_findings,
+)
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures._base import count_name
+from therapy_analytics.measures.process.learnt_turns import were_learnt_from
 
 HUMAN = ("human_high", "human_low")
 """The references that stand beside a comparison by default: language models only on request."""
@@ -33,8 +43,14 @@ another mean. The sessions of each of the two lie .8 to 1.9 times as far (in var
 that one's own, for questions, reflections and input. Where single sessions of the one are compared with the other,
 claims are made in at most 4 % of runs with it, and in up to 16 % without (``python -m benchmarks.null_claims``)."""
 LEVEL = 0.05
+CORPORA = {"human_high": 2, "human_low": 2}
+"""Of how many corpora the sessions of a reference are; of those of models each is of one."""
+BETWEEN, BETWEEN_AMOUNTS = 0.45, 0.9
+"""How far the means of two corpora that are alike in skill lie apart (their standard deviation), in standard deviations
+of sessions: of rates (.08 to .10 of questions, reflections and input), and of amounts such as words per turn. An
+assumption: it rests on two corpora, whose skilled sessions differ by .5, .3, .4 and .4 such standard deviations in
+questions, reflections, input and advice, and by 1.2 in words per turn (``python -m benchmarks.compare_claims``)."""
 _LEAST_SUM = 0.01
-_ROUNDING = 1e-9
 
 Row = Mapping[Any, Any]
 
@@ -151,83 +167,53 @@ def ends_of(n: int, found: Spread, p: float) -> tuple[int | None, int | None]:
     return (int(low.max()) if len(low) else None), (int(high.min()) if len(high) else None)
 
 
-def counts(frame: pd.DataFrame, name: str) -> tuple[Floats, Floats]:
-    """Return the number of turns with the code of a rate, and of all turns of that role, (n_sessions,) each.
-
-    Both are nan where the measure is not a share of a role's turns, or the columns of its counts are missing.
-    """
-    unknown = np.full(len(frame), np.nan)
-    columns = count_name(name), f"n_turns_{name.partition('_')[0]}"
-    if not name.endswith("_rate") or any(column not in frame for column in columns):
-        return unknown, unknown
-    n, turns = (frame[column].to_numpy(dtype=np.float64) for column in columns)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.abs(n / turns - frame[name].to_numpy(dtype=np.float64)) < 0.5 / turns
-    return np.where(share, n, np.nan), np.where(share, turns, np.nan)
-
-
 @dataclass(frozen=True, slots=True)
 class BesideReference:
-    """A mean of a group beside a reference.
-
-    `p` is the probability that a person like the reference has a mean as far out (nan where unknown), and `method` the
-    distribution that it is of; 95 % of such means lie between `low` and `high`, in the unit of the measure.
-    """
+    """The mean of a group beside that of a reference: its difference with its 95% interval, p, and how it was found."""
 
     p: float = nan
-    low: float = nan
-    high: float = nan
+    reach: float = nan
     method: str = ""
 
 
-def beside(data: Grouped, own: Bools, j: int, row: Row) -> BesideReference:
-    """Test the mean over clusters of measure `j`, of the sessions `own` (n,), against the sessions of a reference.
+def beside(data: Grouped, own: Bools, j: int, row: Row, within: float = nan) -> BesideReference:
+    """Test whether the mean of measure `j` over clusters differs from that of a reference.
 
-    A person like the reference is taken as one draw from its distribution of sessions: sessions of one person are alike
-    to an unknown degree, at most wholly, and many of them tell no more of that distribution than one. The mean of the
-    group has its sampling error besides. For shares of turns that is beta-binomial, on the number of turns to which a
-    mean so weighted is equivalent (``1 / sum(weight**2 / turns)``), and the count is rounded toward the mean of the
-    reference. For other shares it is the beta distribution with the mean and the standard deviation of the reference's
-    sessions, for amounts from 0 the gamma distribution, and for others the normal one; their deviation holds the
-    sampling error of a single session. `row` has ``mean``, ``sd`` and ``n_sessions`` of the reference.
+    The difference has three errors: that of the group's mean, over its clusters (whose variance is shrunk toward
+    `within`); that of the reference's mean, over its sessions; and how far the means of corpora lie apart that are
+    alike in skill, of which the group is one and the reference `CORPORA` (`BETWEEN`). Degrees of freedom are
+    Satterthwaite's, the third error being taken as known.
+
+    Parameters
+    ----------
+    data : Grouped
+        The n sessions.
+    own : bool array (n,)
+        The sessions of the group.
+    j : int
+        The measure.
+    row : mapping
+        ``group``, ``mean``, ``sd`` and ``n_sessions`` of the reference.
+    within : float, optional
+        The variance of clusters within groups.
     """
-    one, there = data.measures[j], own & ~np.isnan(data.values[:, j])
-    if not there.any():
+    units = cluster_means(data.values[own][:, [j]], data.cluster[own])[:, 0]
+    units = units[~np.isnan(units)]
+    k, n, sd = len(units), float(row["n_sessions"]), float(row["sd"])
+    if k < FEWEST_CLUSTERS or not (sd > 0 and n > 1):
         return BesideReference()
-    _, place, sizes = np.unique(data.cluster[there], return_inverse=True, return_counts=True)
-    weights = 1 / (len(sizes) * sizes[place])
-    mean = float(weights @ data.values[there, j])
-    _, turns = counts(data.sessions, one.name)
-    if np.isnan(turns[there]).any():
-        return _beside_amount(mean, one.low, one.high, row)
-    like = spread(row)
-    n_turns = 1 / float((weights**2 / turns[there]).sum())
-    return BesideReference() if like is None else _beside_share(mean, n_turns, like)
-
-
-def _beside_share(mean: float, turns: float, like: Spread) -> BesideReference:
-    n = max(floor(turns + _ROUNDING), 1)
-    count = floor(mean * n + _ROUNDING) if mean > like.mean else ceil(mean * n - _ROUNDING)
-    few, many = ends_of(n, like, LEVEL)
-    low, high = 0.0 if few is None else (few + 1) / n, 1.0 if many is None else (many - 1) / n
-    return BesideReference(float(_p_of_counts(n, like)[count]), low, high, "beta-binomial")
-
-
-def _beside_amount(mean: float, low: float, high: float, row: Row) -> BesideReference:
-    at, sd, n = float(row["mean"]), float(row["sd"]), float(row["n_sessions"])
-    like = spread(row, 0.0) if (low, high) == (0, 1) else None
-    if not (sd > 0 and n > 1) or (low == 0 and at <= 0):
-        return BesideReference()
-    variance = sd**2 * (1 + 1 / n) * WIDER
-    found: Any
-    if like is not None:
-        found, method = stats.beta(like.a, like.b), "beta"
-    elif low == 0:
-        found, method = stats.gamma(at**2 / variance, scale=variance / at), "gamma"
-    else:
-        found, method = stats.norm(at, variance**0.5), "normal"
-    p = min(1.0, 2 * min(float(found.cdf(mean)), float(found.sf(mean))))
-    return BesideReference(p, float(found.ppf(LEVEL / 2)), float(found.isf(LEVEL / 2)), method)
+    one = data.measures[j]
+    squares = np.array([float(((units - units.mean()) ** 2).sum())])
+    pooled = np.array([within if within > 0 else sd**2])
+    ours, theirs = float(moderated(squares, float(k), pooled)[0]) / k, sd**2 / n
+    between = (BETWEEN if (one.low, one.high) == (0, 1) else BETWEEN_AMOUNTS) * sd
+    corpora = between**2 * (1 + 1 / CORPORA.get(str(row["group"]), 1))
+    error = (ours + theirs + corpora) ** 0.5
+    df = error**4 / (ours**2 / (k - 1) + theirs**2 / (n - 1))
+    difference = float(units.mean()) - float(row["mean"])
+    p = float(2 * stats.t.sf(abs(difference) / error, df))
+    how = f"t of {k} clusters, and corpora {between:.2g} apart"
+    return BesideReference(p, float(stats.t.ppf(0.975, df)) * error, how)
 
 
 def reference_rows(data: Grouped, profiles: pd.DataFrame) -> pd.DataFrame:
@@ -245,48 +231,71 @@ def reference_rows(data: Grouped, profiles: pd.DataFrame) -> pd.DataFrame:
 def against_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
     """Return rows as of ``comparison.csv``: each group against each reference group.
 
-    A group is taken as one person of the reference (see `beside`): its mean differs where it lies outside the 95 % of
-    the means that such a person would have, p adjusted for all rows that are tested (Holm). The interval of the
-    difference is the mean less these 95 %. `groups` and `profiles` are those of `groups_table` and `profiles_for`.
+    The mean of the group over its clusters is held against that of the reference's sessions (see `beside`), p adjusted
+    for all rows that are tested (Holm). A claim needs four clusters and, at the rate of the reference, five turns with
+    the code and five without. Sessions that are in a reference are not compared with it. `groups` and `profiles` are
+    those of `groups_table` and `profiles_for`.
     """
-    rows = groups[groups["kind"] == "group"].to_dict("records")
-    own = {(str(row["group"]), str(row["measure"])): row for row in rows}
     place = {one.name: j for j, one in enumerate(data.measures)}
+    within = variance_within_groups(data)
+    theirs = {str(group): in_reference(data.sessions, str(group)) for group in profiles["group"].unique()}
     found: list[dict[str, Any]] = []
+    sides: dict[str, dict[tuple[str, str], Row]] = {}
+    for group, inside in theirs.items():
+        rest = replace(data, values=np.where(inside[:, None], np.nan, data.values)) if inside.any() else data
+        table = groups_table(rest) if inside.any() else groups[groups["kind"] == "group"]
+        sides[group] = {(str(row["group"]), str(row["measure"])): row for row in table.to_dict("records")}
     for i, name in enumerate(data.names):
         for row in reference_rows(data, profiles).to_dict("records"):
-            one = data.measures[place[row["measure"]]]
-            held = beside(data, data.group == i, place[one.name], row) if one.claimed else BesideReference()
+            j, group = place[row["measure"]], str(row["group"])
+            one, side = data.measures[j], sides[group][(name, row["measure"])]
+            own = (data.group == i) & ~theirs[group]
+            few = _too_few(side, row)
+            tested = one.claimed and not data.barred and not few
+            held = beside(data, own, j, row, float(within[j])) if tested else BesideReference()
             about = {"group": name, "measure": one.name, "family": one.family, "evidence": one.evidence}
-            found.append(about | {"unit": one.unit} | _row(own[(name, one.name)], row, held))
+            found.append(about | {"unit": one.unit, "few": few} | _row(side, row, held, data.clustered_by))
     table = pd.DataFrame(found)
     if table.empty:
         return table
-    adjusted = holm(np.where(table["n_clusters"] < FEWEST_CLUSTERS, np.nan, table["p"].to_numpy(dtype=np.float64)))
+    adjusted = holm(table["p"].to_numpy(dtype=np.float64))
     return with_findings(table.assign(p_adjusted=adjusted, differs=adjusted < LEVEL))
 
 
-def _row(own: Row, row: Row, held: BesideReference) -> dict[str, Any]:
-    sides = {str(key): own[key] for key in own if str(key).startswith(("n_", "mean_", "session_"))}
+def _too_few(side: Row, row: Row) -> bool:
+    """Return whether a group has too few clusters, or too few turns are expected at the rate of the reference."""
+    turns, mean = float(side["out_of"]), float(row["mean"])
+    expected = turns * min(mean, 1 - mean) if turns == turns else np.inf  # noqa: PLR0124 (nan: no rate of turns)
+    return bool(side["n_clusters"] < FEWEST_TO_CLAIM or expected < FEWEST_EVENTS)
+
+
+def in_reference(sessions: pd.DataFrame, group: str) -> Bools:
+    """Return which sessions (n,) are among those of a reference; none where that is not known."""
+    column = {"human_high": "skilled", "human_low": "unskilled"}.get(group, "model")
+    were = were_learnt_from(sessions, f"{column}_reference_turns")
+    return np.zeros(len(sessions), dtype=np.bool_) if were is None else were.to_numpy(dtype=np.bool_)
+
+
+def _row(own: Row, row: Row, held: BesideReference, clustered_by: str) -> dict[str, Any]:
+    sides = {str(key): own[key] for key in own if str(key) in SIDE}
     against = {f"{key}_against": row[key] for key in ("n_sessions", "mean", "session_mean", "session_median")}
-    mean = float(own["mean"])
+    difference = float(own["mean"]) - float(row["mean"])
     return {
         "against": f"{PREFIX} {row['group']}",
         **sides,
-        "mean": mean,
         **against,
         "mean_against_lo": row["mean_lo"],
         "mean_against_hi": row["mean_hi"],
         "n_clusters_against": row["n_sessions"],
         "reference_q05": row["q05"],
         "reference_q95": row["q95"],
-        "difference": mean - float(row["mean"]),
-        "difference_lo": mean - held.high,
-        "difference_hi": mean - held.low,
+        "difference": difference,
+        "difference_lo": difference - held.reach,
+        "difference_hi": difference + held.reach,
         "p": held.p,
         "p_method": held.method,
         "hedges_g": np.nan,
         "shown_alike": False,
         "constant": False,
-        "tested": "one person of the reference",
+        "tested": "sessions" if clustered_by == SESSION else f"means by {clustered_by}",
     }

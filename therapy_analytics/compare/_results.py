@@ -15,7 +15,7 @@ from therapy_analytics.codebook_table import ABOUT, wide_codebook
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.measures._base import STATISTICS
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.results import form_of, joined_wide, read_csv, read_recipe, wide
+from therapy_analytics.results import form_of, joined_wide, read_csv, read_recipe, read_table, wide
 
 RESULTS = "results"
 """The column with the folder that a session comes from, where several folders are read."""
@@ -42,12 +42,15 @@ class Results:
         The ``run.json`` of each folder.
     warnings : tuple of str
         What a reader must know of the data, in sentences.
+    sources : tuple of (str, Path or Analysis)
+        Where the turns are, with the name that stands in column `RESULTS`; none for a table of sessions.
     """
 
     sessions: pd.DataFrame
     codebook: pd.DataFrame
     recipes: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
+    sources: tuple[tuple[str, Path | Analysis], ...] = ()
 
     @property
     def about(self) -> list[str]:
@@ -75,6 +78,30 @@ class Results:
         """Return what the tagger's thresholds were chosen for, as ``balanced``, or "" if unknown."""
         return self._of_tagger("aim")
 
+    def turns(self, codes: Sequence[str]) -> pd.DataFrame:
+        """Return the turns of the sessions, as far as they are at hand.
+
+        Parameters
+        ----------
+        codes : sequence of str
+            Columns of codes; those that a run did not give are left out.
+
+        Returns
+        -------
+        DataFrame
+            A row a turn: ``session_id`` as in `sessions`, ``role``, ``n_words`` and the codes, which are 1, 0 or
+            missing. Without rows where a table of sessions was given.
+        """
+        wanted = ("session_id", "role", "n_words", *codes)
+        known, found = set(self.sessions["session_id"]), [pd.DataFrame(columns=list(wanted[:3]))]
+        for name, source in self.sources:
+            turns = source.turns if isinstance(source, Analysis) else _turns(source, wanted)
+            turns = turns[[column for column in wanted if column in turns]]
+            ids = turns["session_id"].astype(str)
+            found.append(turns.assign(session_id=ids.where(ids.isin(known), f"{name}/" + ids)))
+        kept = found[1:] or found
+        return pd.concat(kept, ignore_index=True)
+
     def _of_tagger(self, key: str) -> str:
         found = {str(one.get("tagger", {}).get(key) or "") for one in self.recipes}
         return found.pop() if len(found) == 1 else ""
@@ -98,6 +125,7 @@ def read_results(
     if isinstance(results, Analysis):
         codebook = wide_codebook(results.codebook)
         read = _typed(_wide_sessions(results, codebook), codebook, ({"tagger": results.tagger},))
+        read = replace(read, sources=(("", results),))
     elif isinstance(results, pd.DataFrame):
         read = _typed(results, built_in_codebook())
     else:
@@ -112,8 +140,9 @@ def read_results(
 
 def _about(frame: pd.DataFrame, codebook: pd.DataFrame) -> list[str]:
     """Return the columns that describe sessions; one that the codebook does not know is the user's own metadata."""
-    measures = codebook.index[~codebook["family"].isin(ABOUT)]
-    return [str(name) for name in frame.columns[~frame.columns.isin(measures)]]
+    families = zip(codebook.index.tolist(), codebook["family"].tolist(), strict=True)
+    measures = {name for name, family in families if family not in ABOUT}
+    return [str(name) for name in frame.columns if name not in measures]
 
 
 def _typed(frame: pd.DataFrame, codebook: pd.DataFrame, recipes: tuple[Mapping[str, Any], ...] = ()) -> Results:
@@ -142,8 +171,17 @@ def _read_folders(folders: Sequence[Path], *, mixed: bool) -> Results:
     for folder in folders:
         codebook, recipe = _codebook(folder), read_recipe(folder)
         unknown = () if recipe else (f"{folder.name} has no run.json: who coded its turns is unknown.",)
-        read.append(replace(_typed(_wide_sessions(folder, codebook), codebook, (recipe,)), warnings=unknown))
+        typed = _typed(_wide_sessions(folder, codebook), codebook, (recipe,))
+        has_turns = (folder / "measures.csv").is_file() or form_of(folder) == "parquet"
+        read.append(replace(typed, warnings=unknown, sources=(("", folder),) if has_turns else ()))
     return read[0] if len(read) == 1 else _joined(folders, read, mixed=mixed)
+
+
+def _turns(folder: Path, wanted: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of the turns of a folder of results."""
+    codebook = read_csv(folder / "codebook.csv")
+    known = set(codebook.loc[codebook["table"] == "turns", "column"])
+    return read_table(folder, "turns", codebook, names=[name for name in wanted if name in known])
 
 
 def _wide_sessions(source: Analysis | Path, codebook: pd.DataFrame) -> pd.DataFrame:
@@ -207,7 +245,9 @@ def _joined(folders: Sequence[Path], read: Sequence[Results], *, mixed: bool) ->
     sessions, more = _with_unique_ids(pd.concat(frames, ignore_index=True))
     about = _about(sessions, codebook)
     sessions[about] = sessions[about].fillna("")
-    return Results(sessions, codebook, tuple(recipe for one in read for recipe in one.recipes), (*warnings, *more))
+    recipes = tuple(recipe for one in read for recipe in one.recipes)
+    sources = tuple((name, source) for name, one in zip(names, read, strict=True) for _, source in one.sources)
+    return Results(sessions, codebook, recipes, (*warnings, *more), sources)
 
 
 def _differences(read: Sequence[Results]) -> list[str]:

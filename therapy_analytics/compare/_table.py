@@ -13,15 +13,22 @@ from scipy import stats
 from therapy_analytics.clusters import SESSION, Bools, Floats, Ints
 from therapy_analytics.compare import _effects as fx
 from therapy_analytics.compare._groups import GroupContrast, Grouped
-from therapy_analytics.compare._permutation import Permuted, across_contrasts, moderated, paired, two_samples
+from therapy_analytics.compare._like_length import LikeLength, in_bins, of_excess, of_rates
+from therapy_analytics.compare._measures import SYNCHRONY
+from therapy_analytics.compare._permutation import Permuted, moderated, paired, two_samples
 
 PERMUTATIONS = 10_000
 FEWEST_CLUSTERS = 2
-"""Clusters of a side that a test and an interval need."""
+"""Clusters of a side that an interval needs."""
+FEWEST_TO_CLAIM, FEWEST_EVENTS = 4, 5
+"""Clusters of a side, and turns with the code that a side would have at the rate of both, that a claim needs."""
 DIFFERS, ALIKE, UNCLEAR, CONSTANT, TOO_FEW = "differs", "alike", "unclear", "constant", "too few"
 NOT_TESTED = "not tested"
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q75": 0.75, "q95": 0.95}
-_SIDE = ("n_sessions", "n_clusters", "n_turns", "mean", "mean_lo", "mean_hi", "session_mean", "session_median")
+SIDE = (
+    *("n_sessions", "n_clusters", "n_turns", "count", "out_of"),
+    *("mean", "mean_lo", "mean_hi", "session_mean", "session_median"),
+)
 _PAIRED_SHARE = 0.5
 _ROUNDING = 1e-12
 """Deviations smaller than this share of the values are rounding."""
@@ -35,13 +42,15 @@ def _against(name: str) -> str:
 
 COLUMNS = (
     *("measure", "family", "evidence", "unit", "group", "against", "finding"),
-    *_SIDE,
-    *map(_against, _SIDE),
+    *SIDE,
+    *map(_against, SIDE),
     *("difference", "difference_lo", "difference_hi", "p", "p_method", "p_adjusted"),
+    *("at_like_length", "at_like_length_lo", "at_like_length_hi", "like_length"),
+    *("words_per_turn", "words_per_turn_against"),
     *("hedges_g", "hedges_g_lo", "hedges_g_hi", "tested", "n_left_out", "findable_g", "n_needed"),
 )
-"""Columns of ``comparison.csv``, besides those of mixed models and reference profiles."""
-GROUP_COLUMNS = ("kind", "group", "measure", "family", "unit", *_SIDE, "sd", *QUANTILES)
+"""Columns of ``comparison.csv``."""
+GROUP_COLUMNS = ("kind", "group", "measure", "family", "unit", *SIDE, "sd", *QUANTILES)
 """Columns of ``groups.csv``."""
 
 
@@ -62,7 +71,12 @@ class AlignedContrast:
 
 
 def comparison_table(
-    data: Grouped, contrasts: Sequence[GroupContrast], *, permutations: int = PERMUTATIONS, seed: int = 0
+    data: Grouped,
+    contrasts: Sequence[GroupContrast],
+    *,
+    turns: pd.DataFrame | None = None,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Compare every measure of every contrast.
 
@@ -75,6 +89,8 @@ def comparison_table(
         Sessions (n), their clusters and values of m measures.
     contrasts : sequence of GroupContrast
         Which groups are compared with which (c of them).
+    turns : DataFrame, optional
+        A row a turn: ``session_id``, ``n_words`` and codes, for differences of rates at like length.
     permutations, seed : int, optional
         Number and seed of random permutations, where there are more than 20,000 to enumerate.
 
@@ -84,50 +100,117 @@ def comparison_table(
         A row for each contrast and measure, in this order (c times m), with the columns
 
         - ``measure``, ``family``, ``evidence``, ``unit``, ``group``, ``against``;
-        - ``finding``: `DIFFERS` where p_adjusted < .05 and the interval of the difference excludes 0; `ALIKE`
-          where the 90 % interval of Hedges' g lies within half a standard deviation; `UNCLEAR` where neither is shown;
-          `NOT_TESTED`, `CONSTANT` or `TOO_FEW`;
-        - ``n_sessions``, ``n_clusters`` (with a defined value), ``n_turns``; ``mean``, ``mean_lo``, ``mean_hi``: mean
-          over clusters with its 95 % interval, in the measure's unit and within its range; ``session_mean``,
-          ``session_median``: each session counted once; and all of these with ``_against`` for the other side;
+        - ``finding``: `DIFFERS` where p_adjusted < .05 and the interval of the difference excludes 0, and of synchrony
+          also that at like length, on the same side; `ALIKE` where the 90 % interval of Hedges' g lies within half a
+          standard deviation; `UNCLEAR` where neither is shown; `NOT_TESTED`, `CONSTANT` or `TOO_FEW`;
+        - ``n_sessions``, ``n_clusters`` (with a defined value), ``n_turns``; of rates ``count`` turns ``out_of`` all
+          that could have the code; ``mean``, ``mean_lo``, ``mean_hi``: mean over clusters with its 95 % interval, in
+          the measure's unit and within its range; ``session_mean``, ``session_median``: each session counted once; and
+          all of these with ``_against`` for the other side;
         - ``difference``, ``difference_lo``, ``difference_hi``: of the two means over clusters, with its 95 % interval;
-        - ``p`` of the permutation test, ``p_method``, and ``p_adjusted`` for all rows (family-wise error rate);
+        - ``p`` of the permutation test, ``p_method``, and ``p_adjusted`` for all rows (Holm: the family-wise error
+          rate);
+        - ``at_like_length`` and its 95 % interval: the difference of rates within bins of words (`of_rates`), of
+          synchrony with the length of sessions held constant (`of_excess`); ``like_length`` says which;
+          ``words_per_turn`` of both sides;
         - ``hedges_g``, ``hedges_g_lo``, ``hedges_g_hi``: the difference in standard deviations of clusters;
         - ``tested``: what the independent values are, and whether they are paired; ``n_left_out``: clusters on one
           side only that a paired contrast leaves out;
         - ``findable_g``: the g that the test detects with a power of .8; ``n_needed``: the clusters a group needs to
           detect the observed g with this power, for unpaired rows that are unclear.
 
-        Numbers are nan where undefined: no test of a measure that is not `claimed`, with fewer than two clusters on a
-        side, or where all values are equal; no interval where nothing varies within any group.
+        Numbers are nan where undefined. There is no test of a measure that is not `claimed`, where a side has fewer
+        than four clusters or would have fewer than five turns with the code at the rate of both sides together, where
+        all values are equal, or where `Grouped.barred` says why; no interval where nothing varies within any group.
 
     References
     ----------
     Welch, B. L. (1947). The generalization of "Student's" problem when several different population variances are
     involved. Biometrika, 34(1-2), 28-35.
 
-    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics Bulletin,
-    2(6), 110-114.
+    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics, 6(2),
+    65-70.
     """
     if not contrasts:
         return pd.DataFrame(columns=list(COLUMNS))
-    sides = [_aligned(data, one) for one in contrasts]
-    claimed = np.array([one.claimed for one in data.measures])
-    tests = [_permuted(one, claimed, permutations, seed) for one in sides]
-    within = variance_within_groups(data)
+    within, length = variance_within_groups(data), lengths(data.sessions)
+    binned = [in_bins(turns, data.sessions["session_id"], one.code) if turns is not None else None
+              for one in data.measures]  # fmt: skip
     parts = []
-    for one, test, adjusted in zip(sides, tests, across_contrasts(tests), strict=True):
-        methods = np.where(np.isnan(test.p), "", test.method)
-        parts.append(_rows(data, one, within).assign(p=test.p, p_method=methods, p_adjusted=adjusted))
+    for contrast in contrasts:
+        one = _aligned(data, contrast)
+        few = _too_few(data, one)
+        test = _permuted(one, _claimed(data) & ~few, permutations, seed)
+        like = [_like_length(data, one, j, found, length) for j, found in enumerate(binned)]
+        rows = _rows(data, one, within).assign(p=test.p, p_method=np.where(np.isnan(test.p), "", test.method), few=few)
+        parts.append(rows.assign(**_of_like_length(like)))
     table = pd.concat(parts, ignore_index=True)
-    apart = (table["difference_lo"] > 0) | (table["difference_hi"] < 0)
-    return with_findings(table.assign(differs=(table["p_adjusted"] < 0.05) & apart))[list(COLUMNS)]
+    table["p_adjusted"] = fx.holm(table["p"].to_numpy(dtype=np.float64))
+    apart = _beside_zero(table, "difference")
+    also = _beside_zero(table, "at_like_length")
+    sure = apart.ne(0) & (table["family"].ne(SYNCHRONY) | also.eq(apart))
+    return with_findings(table.assign(differs=(table["p_adjusted"] < 0.05) & sure))[list(COLUMNS)]
+
+
+def _claimed(data: Grouped) -> Bools:
+    """Return of which measures (m,) something may be claimed."""
+    return np.array([one.claimed and not data.barred for one in data.measures], dtype=np.bool_)
+
+
+def _too_few(data: Grouped, one: AlignedContrast) -> Bools:
+    """Return of which measures (m,) a side has too few clusters, or would have too few turns with the code."""
+    masks = one.contrast.own, one.contrast.other
+    sums = [np.nansum(np.where(np.isnan(data.values[mask])[..., None], np.nan, data.counts[mask]), axis=0)
+            for mask in masks]  # fmt: skip
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = (sums[0] + sums[1])[:, 0] / (sums[0] + sums[1])[:, 1]
+    fewest = np.minimum(sums[0][:, 1], sums[1][:, 1]) * np.minimum(rate, 1 - rate)
+    clusters = np.minimum(_count(one.x), _count(one.y))
+    return np.asarray((clusters < FEWEST_TO_CLAIM) | (fewest < FEWEST_EVENTS))
+
+
+def lengths(sessions: pd.DataFrame) -> Floats:
+    """Return the logarithms of turns and of words per turn of each session (n, 2), nan where unknown."""
+    asked = sessions.reindex(columns=["n_turns", "n_words_therapist", "n_words_client"]).to_numpy(dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.log(np.column_stack([asked[:, 0], asked[:, 1:].sum(axis=1) / asked[:, 0]]))
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _like_length(data: Grouped, one: AlignedContrast, j: int, found: Floats | None, length: Floats) -> LikeLength:
+    """Return the difference of measure `j` at like length; undefined where the measure has none."""
+    masks = one.contrast.own, one.contrast.other
+    if found is not None:
+        return of_rates(found, *masks, data.cluster, paired=one.paired)
+    if data.measures[j].family != SYNCHRONY:
+        return LikeLength()
+    known = ~np.isnan(data.values[:, j])[:, None]
+    own, other = (cluster_means(np.where(known, length, np.nan)[mask], data.cluster[mask]) for mask in masks)
+    return of_excess(one.x[:, j], one.y[:, j], (own, other), paired=one.paired)
+
+
+def _of_like_length(found: Sequence[LikeLength]) -> dict[str, list[float] | list[str]]:
+    return {
+        "at_like_length": [one.difference for one in found],
+        "at_like_length_lo": [one.lo for one in found],
+        "at_like_length_hi": [one.hi for one in found],
+        "like_length": [one.how for one in found],
+        "words_per_turn": [one.words for one in found],
+        "words_per_turn_against": [one.words_against for one in found],
+    }
+
+
+def _beside_zero(table: pd.DataFrame, name: str) -> pd.Series:
+    """Return 1 where an interval lies above 0, -1 where it lies below, and 0 elsewhere."""
+    return (table[f"{name}_lo"] > 0).astype(int) - (table[f"{name}_hi"] < 0).astype(int)
 
 
 def with_findings(table: pd.DataFrame) -> pd.DataFrame:
-    """Add what each row shows (``finding``), and the clusters a group that its difference needs (``n_needed``)."""
-    fewer = table[["n_clusters", "n_clusters_against"]].min(axis=1)
-    cases = [table["constant"], fewer < FEWEST_CLUSTERS, table["p"].isna(), table["differs"], table["shown_alike"]]
+    """Add what each row shows (``finding``), and the clusters a group that its difference needs (``n_needed``).
+
+    Its columns ``constant``, ``few``, ``differs`` and ``shown_alike`` say what is known of each row.
+    """
+    cases = [table["constant"], table["few"], table["p"].isna(), table["differs"], table["shown_alike"]]
     names = [CONSTANT, TOO_FEW, NOT_TESTED, DIFFERS, ALIKE]
     finding = np.select([case.astype(bool) for case in cases], names, default=UNCLEAR)
     is_open = (finding == UNCLEAR) & ~table["tested"].str.startswith("paired").to_numpy(dtype=bool)
@@ -292,17 +375,20 @@ def _rows(data: Grouped, one: AlignedContrast, within: Floats) -> pd.DataFrame:
 
 
 def _side(data: Grouped, own: Bools, units: Floats, within: Floats) -> dict[str, Any]:
-    """Return the columns `_SIDE` of the sessions `own` (n,) with the cluster means `units` (k, m), each (m,)."""
+    """Return the columns `SIDE` of the sessions `own` (n,) with the cluster means `units` (k, m), each (m,)."""
     values = pd.DataFrame(data.values[own])
+    counted = np.where(values.isna().to_numpy()[..., None], np.nan, data.counts[own])
+    known = ~np.isnan(counted).all(axis=(0, 2))
     columns = (
         values.count(),
         _count(units),
         values.notna().to_numpy().T @ np.nan_to_num(data.turns[own]),
+        *np.where(known[:, None], np.nansum(counted, axis=0), np.nan).T,
         *mean_with_interval(data, units, within),
         values.mean(),
         values.median(),
     )
-    return dict(zip(_SIDE, columns, strict=True))
+    return dict(zip(SIDE, columns, strict=True))
 
 
 def _count(units: Floats) -> Ints:

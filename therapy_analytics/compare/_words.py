@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from therapy_analytics.compare import _phrases as ph
 from therapy_analytics.compare._effects import least_p, least_p_paired
 from therapy_analytics.compare._groups import ALL_OTHERS, Grouped
 from therapy_analytics.compare._phrases import MOST_LISTED, amount, label, listed, spaced, unit_name
-from therapy_analytics.compare._table import ALIKE, CONSTANT, DIFFERS, NOT_TESTED, TOO_FEW, UNCLEAR
+from therapy_analytics.compare._table import ALIKE, CONSTANT, DIFFERS, FEWEST_TO_CLAIM, TOO_FEW, UNCLEAR
 
 Lines = list[str]
 FEW_CONTRASTS, MOST_CONTRASTS = 3, 12
@@ -29,11 +30,20 @@ _ENOUGH_FOR_ALIKE = 70
 _UNITS = ("words", "words per turn", "per 100 words", "seconds", "turns", "standard deviations")
 """Units that are written after values."""
 _NOTHING = "Nothing, as far as these sessions can show."
-_NO_RATING = "- More is not better and less is not worse: no number here rates anybody's work."
-_ONE_PERSON = (
-    "- A group is taken as one person: many sessions of one person tell much of this person, and nothing of how "
-    "persons differ. What 95% of such people would average follows from the sessions of the reference (p_method)."
+_UNCLAIMED = "Nothing is claimed; the first lines say why. What was counted stands in the table above."
+_UNTESTED = (
+    "No difference was tested; what could not be compared says why. What was counted stands in the table above: it is "
+    "so in these sessions, and says nothing of others."
 )
+_NO_RATING = "- More is not better and less is not worse: no number here rates anybody's work."
+_OF_THESE = (
+    "- Each side is a mean over its {units}. The interval holds the error of both means, and how far the means of "
+    "corpora of like skill lie apart (for most rates .08 to .10: an assumption, from two corpora). What is said of one "
+    "counselor or model is said of the {units} here, not of other people or models."
+)
+_LONGER = 1.5
+"""Times as many words a turn, from which on it is said that turns are longer."""
+_MOST_LENGTHS = 5
 _OPEN = (
     "The differences that are listed here may be nothing: they are the largest of those compared (common measures "
     "before others), and the largest are mostly somewhat too large. They are where to look, not what to believe."
@@ -55,14 +65,16 @@ def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
     found = table[table["finding"] == DIFFERS].sort_values("p_adjusted", kind="stable")
     n = int(table["p"].notna().sum())
     outside = "comparisons (a measure of a group beside a reference)"
-    outside = f"{len(found):,} of {n:,} {outside} lie" if len(found) else f"None of {n:,} {outside} lies"
-    lines = ["## In short", "", f"- {outside} outside of what people or models like those would show.", _ONE_PERSON]
+    outside = f"{len(found):,} of {n:,} {outside} show" if len(found) else f"None of {n:,} {outside} shows"
+    lines = ["## In short", "", f"- {outside} a significant difference."]
+    lines.append(_OF_THESE.format(units=unit_name(data.clustered_by, 2)))
     lines += ["- To be unlike a reference is not thereby better or worse.", ""]
     lines += [*_at_a_glance(table, data), "## What differs", ""]
     lines += [_reference_bullet(row, data) for _, row in found[:MOST_OF_REFERENCES].iterrows()]
     if len(found) > MOST_OF_REFERENCES:
         lines.append(f"- {len(found) - MOST_OF_REFERENCES:,} more stand in comparison.csv (column finding: differs).")
-    return [*lines, *([] if len(found) else [_NOTHING]), ""]
+    nothing = [_UNCLAIMED if data.barred else _NOTHING]
+    return [*lines, *([] if len(found) else nothing), "", *_left_out(table, data)]
 
 
 def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:
@@ -91,60 +103,105 @@ def _in_short(table: pd.DataFrame, data: Grouped) -> Lines:
     differing, alike, unclear = (int((table["finding"] == one).sum()) for one in (DIFFERS, ALIKE, UNCLEAR))
     n = f"{differing + alike + unclear:,} comparisons (a measure of two groups)"
     shown = f"{differing:,} of {n} show" if differing else f"None of {n} shows"
-    lines = ["## In short", "", f"- {shown} a significant difference."]
+    shown = f"{shown} a significant difference" if differing + alike + unclear else "No difference was tested"
+    lines = ["## In short", "", f"- {shown}."]
     if data.clustered_by != SESSION:
         lines.append(
             f"- Sessions that share a {unit_name(data.clustered_by, 1)} are alike, so each of the {data.n_clusters:,} "
             f"{unit_name(data.clustered_by, 2)} counts once in the tests: by the mean of its sessions."
         )
     are_alike = f"{alike:,} {'is' if alike == 1 else 'are'}" if alike else "None is"
-    lines.append(f"- {are_alike} shown to be alike; {unclear:,} {'is' if unclear == 1 else 'are'} inconclusive.")
-    untested = [spaced(one) for one in table.loc[table["finding"] == NOT_TESTED, "measure"].unique()]
+    if differing + alike + unclear:
+        lines.append(f"- {are_alike} shown to be alike; {unclear:,} {'is' if unclear == 1 else 'are'} inconclusive.")
+    claimed = {one.name for one in data.measures if one.claimed}
+    untested = [spaced(one) for one in dict.fromkeys(table["measure"]) if one not in claimed]
     if untested:
         lines.append(f"- Not tested, only shown: {listed(untested)}. Whatever `--measures` names is tested.")
-    return [*lines, _NO_RATING, ""]
+    return [*lines, *_lengths(table, data), _NO_RATING, ""]
+
+
+def _lengths(table: pd.DataFrame, data: Grouped) -> Lines:
+    """Say which groups talk in turns half as long again as those that they are compared with."""
+    lines = []
+    for group, against, rows in _by_contrast(table[table["words_per_turn"].notna()]):
+        for who, own in rows.groupby(rows["measure"].str.partition("_")[0], sort=False):
+            words = [float(own[key].iloc[0]) for key in ("words_per_turn", "words_per_turn_against")]
+            if who in ("therapist", "client") and max(words) >= _LONGER * min(words) > 0:
+                longer, shorter = (group, against) if words[0] > words[1] else (against, group)
+                lines.append(
+                    f"- **{str(who).title()} turns of {label(data, longer)} are longer** than those of "
+                    f"{label(data, shorter)} ({max(words):.0f} words on average against {min(words):.0f}). Longer "
+                    "turns have more of every code: read the differences at like length."
+                )
+    more = f"- {len(lines) - _MOST_LENGTHS} more differ so in the length of turns (comparison.csv, words_per_turn)."
+    return [*lines[:_MOST_LENGTHS], *([more] if len(lines) > _MOST_LENGTHS else [])]
+
+
+class _Cell(NamedTuple):
+    """What a group has of a measure: mean over clusters, ends of its interval, counts, and in how many sessions."""
+
+    mean: float
+    low: float
+    high: float
+    count: float
+    out_of: float
+    n_sessions: float
 
 
 def _at_a_glance(table: pd.DataFrame, data: Grouped) -> Lines:
-    """Return a table of the core measures, where the groups fit beside each other."""
+    """Return a table of the core measures, else of what was asked for, where the groups fit beside each other."""
     sides = _sides(table)
-    core = [name for name in data.usual if name in set(table["measure"])]
-    if not core or len(sides) > MOST_COLUMNS:
+    there = set(table["measure"])
+    shown = [name for name in data.usual if name in there] or [one.name for one in data.measures if one.name in there]
+    if not shown or len(sides) > MOST_COLUMNS:
         return []
     units = dict(zip(table["measure"], table["unit"], strict=True))
     differing = table[table["finding"] == DIFFERS]
     sure = set(zip(differing["measure"], differing["group"], strict=True))
     lines = ["## At a glance", "", f"| mean (95% interval) | {' | '.join(label(data, side) for side in sides)} |"]
     lines.append("| --- |" + " ---: |" * len(sides))
-    for name in core:
-        cells = [_cell(sides[side].get(name), units[name]) + (" *" if (name, side) in sure else "") for side in sides]
+    sizes = {name: int((data.group == i).sum()) for i, name in enumerate(data.names)}
+    for name in shown[:MOST_LISTED]:
+        cells = [
+            _cell(sides[side].get(name), units[name], sizes.get(side)) + (" *" if (name, side) in sure else "")
+            for side in sides
+        ]
         lines.append(f"| {spaced(name)} | {' | '.join(cells)} |")
-    note = "Each interval is of one mean alone: among many, some lie apart though nothing differs."
+    note = f"Means are over {unit_name(data.clustered_by, 2)}, counts over all turns. Each interval is of one mean "
+    note += "alone: among many, some lie apart though nothing differs."
     if "reference_q05" in table:
         note += " Of references, the central 90% of sessions are shown instead."
     note += " \\* differs from what it is compared with." if sure else ""
     return [*lines, "", note, ""]
 
 
-def _sides(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Return by group and measure the mean with its interval; of references, with the central 90 % of sessions."""
+def _sides(table: pd.DataFrame) -> dict[str, dict[str, _Cell]]:
+    """Return by group and measure what it has; of references, with the central 90 % of sessions."""
     interval = ["mean_against_lo", "mean_against_hi"]
     if "reference_q05" in table:
         interval = ["reference_q05", "reference_q95"]
-    found: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for columns in (["group", "mean", "mean_lo", "mean_hi"], ["against", "mean_against", *interval]):
+    counted = ["count", "out_of", "n_sessions"]
+    found: dict[str, dict[str, _Cell]] = {}
+    for columns in (
+        ["group", "mean", "mean_lo", "mean_hi", *counted],
+        ["against", "mean_against", *interval, *(f"{one}_against" for one in counted)],
+    ):
         for measure, group, *numbers in table[["measure", *columns]].itertuples(index=False):
-            if group != ALL_OTHERS:
-                found.setdefault(str(group), {})[str(measure)] = (numbers[0], numbers[1], numbers[2])
+            if not str(group).startswith(ALL_OTHERS):
+                found.setdefault(str(group), {}).setdefault(str(measure), _Cell(*map(float, numbers)))
     return found
 
 
-def _cell(values: tuple[float, float, float] | None, unit: str) -> str:
-    if values is None or not isfinite(values[0]):
+def _cell(one: _Cell | None, unit: str, size: int | None) -> str:
+    if one is None or not isfinite(one.mean):
         return "undefined"
-    mean, low, high = (amount(one, unit).removesuffix("%") for one in values)
+    mean, low, high = (amount(value, unit).removesuffix("%") for value in one[:3])
     sign = "%" if unit == "proportion" else ""
-    return f"{mean}{sign} ({low} to {high})" if isfinite(values[1]) else f"{mean}{sign}"
+    told = [f"{low} to {high}"] if isfinite(one.low) else []
+    told += [f"{one.count:,.0f} of {one.out_of:,.0f}"] if isfinite(one.count) else []
+    if size is not None and one.n_sessions < size:
+        told.append(f"defined in {one.n_sessions:.0f} of {size} sessions")
+    return f"{mean}{sign} ({'; '.join(told)})" if told else f"{mean}{sign}"
 
 
 def _by_contrast(table: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
@@ -160,6 +217,8 @@ def _differing(table: pd.DataFrame, data: Grouped) -> Lines:
     contrasts = list(_by_contrast(table[table["finding"] == DIFFERS]))
     lines = ["## What differs", ""]
     if not contrasts:
+        if data.barred or table["p"].isna().all():
+            return [*lines, _UNCLAIMED if data.barred else _UNTESTED, ""]
         return [*lines, _NOTHING, "", *_why_nothing(table, data)]
     most = MOST_LISTED if len(contrasts) <= FEW_CONTRASTS else MOST_A_CONTRAST
     for group, against, rows in contrasts[:MOST_CONTRASTS]:
@@ -175,13 +234,14 @@ def _differing(table: pd.DataFrame, data: Grouped) -> Lines:
 
 def _why_nothing(table: pd.DataFrame, data: Grouped) -> Lines:
     """Say where there were too few clusters to show anything."""
-    least = [_least_p(rows) for _, _, rows in _by_contrast(table[table["p"].notna()])]
-    if not least or min(least) * len(least) < 0.05:
+    tested = table[table["p"].notna()]
+    least = [_least_p(rows) for _, _, rows in _by_contrast(tested)]
+    if not least or min(least) * len(tested) < 0.05:
         return []
     units = unit_name(data.clustered_by, 2)
     why = (
         f"They are too few for that: groups of so few {units} can have no p below {ph.p_value(min(least))}, however "
-        f"far apart they lie. More {units} would help most."
+        f"far apart they lie, and {len(tested)} differences were tested. More {units} would help most."
     )
     return [why, ""]
 
@@ -207,9 +267,24 @@ def _bullet(row: pd.Series, data: Grouped) -> str:
     remark = {"weak": " *Weak measure.*", "untested": " *Untested measure.*"}.get(one.evidence, "")
     meaning = one.meaning[:1].lower() + one.meaning[1:] if one.meaning[1:2].islower() else one.meaning
     return (
-        f"- **{spaced(one.name)}** is {higher} ({meaning.rstrip('.')}): on average {values} (difference "
-        f"{ph.difference(row)}; {_sizes(row, data)}; {ph.p_phrase(name, row[key])}, {size}).{remark}"
+        f"- **{spaced(one.name)}** is {higher} ({meaning.rstrip('.')}): on average {values}{_counts(row)} (difference "
+        f"{ph.difference(row)}{_like_length(row)}; {_sizes(row, data)}; {ph.p_phrase(name, row[key])}, {size}).{remark}"
     )
+
+
+def _counts(row: pd.Series) -> str:
+    """Return of a rate how many turns it counts on both sides."""
+    if not (isfinite(row["count"]) and isfinite(row["count_against"])):
+        return ""
+    sides = (f"{row[f'count{side}']:,.0f} of {row[f'out_of{side}']:,.0f}" for side in ("", "_against"))
+    return f", in {' and '.join(sides)} turns"
+
+
+def _like_length(row: pd.Series) -> str:
+    """Return the difference at like length, where there is one."""
+    if not isfinite(row["at_like_length"]):
+        return ""
+    return f"; at like length {ph.difference(row, 'at_like_length')}"
 
 
 def _sizes(row: pd.Series, data: Grouped) -> str:
@@ -225,24 +300,27 @@ def _sizes(row: pd.Series, data: Grouped) -> str:
 
 
 def _reference_bullet(row: pd.Series, data: Grouped) -> str:
-    unit, mean = str(row["unit"]), float(row["mean"])
-    low, high = (amount(mean - float(row[f"difference_{end}"]), unit) for end in ("hi", "lo"))
+    unit, n, k = str(row["unit"]), int(row["n_sessions"]), int(row["n_clusters"])
+    of = "" if data.clustered_by == SESSION else f" of {k} {unit_name(data.clustered_by, k)}"
+    counted = f"{row['count']:,.0f} of {row['out_of']:,.0f} turns, " if isfinite(row["count"]) else ""
     return (
         f"- {label(data, str(row['group']))}, {spaced(row['against'])}: **{spaced(row['measure'])}** is "
-        f"{'higher' if row['difference'] > 0 else 'lower'}, on average {amount(mean, unit)} "
-        f"({int(row['n_sessions'])} sessions), where 95% of those would average {low} to {high} "
-        f"({ph.p_phrase('adjusted p', float(row['p_adjusted']))})."
+        f"{'higher' if row['difference'] > 0 else 'lower'}, on average {amount(row['mean'], unit)} ({counted}{n} "
+        f"sessions{of}) against {amount(row['mean_against'], unit)} ({int(row['n_sessions_against'])} sessions); "
+        f"difference {ph.difference(row)}, {ph.p_phrase('adjusted p', float(row['p_adjusted']))}."
     )
 
 
 def _alike(table: pd.DataFrame, data: Grouped) -> Lines:
+    if table["p"].isna().all():
+        return []
     lines = ["## What does not differ", ""]
     found = table[table["finding"] == ALIKE]
     if found.empty:
         none = (
-            "Of nothing can that be said: to show that groups are alike, to within half a standard deviation, takes "
-            f"some {_ENOUGH_FOR_ALIKE} {unit_name(data.clustered_by, 2)} a group. That nothing was found does not make "
-            "them alike."
+            "No measure is shown to be alike: to show that groups lie within half a standard deviation takes some "
+            f"{_ENOUGH_FOR_ALIKE} {unit_name(data.clustered_by, 2)} a group. That no difference was found does not "
+            "make them alike."
         )
         return [*lines, none, ""]
     lines += ["Alike to within half a standard deviation (the 90% interval of Hedges' g lies within ±0.5):", ""]
@@ -253,6 +331,8 @@ def _alike(table: pd.DataFrame, data: Grouped) -> Lines:
 
 
 def _inconclusive(table: pd.DataFrame, data: Grouped) -> Lines:
+    if table["p"].isna().all():
+        return []
     contrasts = list(_by_contrast(table[table["finding"] == UNCLEAR]))
     lines = ["## What is inconclusive", ""]
     if not contrasts:
@@ -322,14 +402,17 @@ def _left_out(table: pd.DataFrame, data: Grouped) -> Lines:
     if undefined.any():
         names = listed(list(few[undefined]["measure"].unique()))
         lines.append(f"Undefined in every session of both sides: {names}.")
+    units = unit_name(data.clustered_by, 2)
+    rest = few[~undefined]
+    clusters = rest[["n_clusters", "n_clusters_against"]].min(axis=1) < FEWEST_TO_CLAIM
     alone = [group for group, _, rows in _by_contrast(table) if rows["finding"].isin([TOO_FEW, CONSTANT]).all()]
-    if alone:
-        names = listed(list(dict.fromkeys(alone)))
-        lines.append(
-            f"With one {unit_name(data.clustered_by, 1)} on a side nothing can be tested, only shown: {names}."
-        )
-    rest = few[~undefined & ~few["group"].isin(alone)]
-    if len(rest):
-        units, names = unit_name(data.clustered_by, 2), listed(list(rest["measure"].unique()))
-        lines.append(f"Defined for fewer than two {units} of a group: {names}.")
+    small = list(dict.fromkeys(rest[clusters & rest["group"].isin(alone)]["group"]))
+    if small:
+        lines.append(f"With fewer than four {units} on a side nothing is claimed, only shown: {listed(small)}.")
+    some = rest[clusters & ~rest["group"].isin(small)]["measure"].unique()
+    if len(some):
+        lines.append(f"Defined for fewer than four {units} of a side: {listed(list(some))}.")
+    rare = rest[~clusters]["measure"].unique()
+    if len(rare):
+        lines.append(f"Fewer than five turns with the code, or without it, would be expected: {listed(list(rare))}.")
     return ["## What could not be compared", "", *(f"- {line}" for line in lines), ""] if lines else []

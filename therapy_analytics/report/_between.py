@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from therapy_analytics.clusters import SESSION
@@ -16,14 +14,12 @@ from therapy_analytics.compare._measures import FEW, choose
 from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.compare._reference import LEVEL, against_references
 from therapy_analytics.compare._results import Results
-from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
+from therapy_analytics.compare._table import DIFFERS, FEWEST_TO_CLAIM, comparison_table, groups_table
 from therapy_analytics.report._codebook import Shown
-from therapy_analytics.report._findings import HIGH, Finding, in_reference
+from therapy_analytics.report._findings import HIGH, Finding
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural, sentence
 
 BY = ("counselor", "source")
-FEWEST = 3
-"""Sessions on each side."""
 Row = Mapping[Any, Any]
 Told = Callable[[Shown, Row, Grouped], tuple[str, str]]
 
@@ -35,8 +31,10 @@ REST_LEVEL = 0.04
 
 def of_groups(
     shown: Sequence[Shown], results: Results, about: Sequence[str], profiles: pd.DataFrame | None
-) -> tuple[list[Finding], int]:
-    """Return where counselors, or people and models, differ from all others and from skilled people, and of how many.
+) -> tuple[list[Finding], int, list[str]]:
+    """Return where counselors, or people and models, differ from all others and from skilled people.
+
+    Also returned is of how many comparisons, and why nothing is claimed of some groups.
 
     Notes
     -----
@@ -47,15 +45,16 @@ def of_groups(
     known = {one.name: one for one in shown}
     asked = [one for one in choose(results, [FEW]) if one.claimed and one.name in known]
     tables = [grouped(results, asked, by=name, cluster=None) for name in BY if asked and name in about]
+    turns = results.turns([one.code for one in asked if one.code]) if tables else pd.DataFrame()
     found, n = [], 0
     for data in tables:
-        for rows, told in ((_beside_rest(data), _of_rest), (_beside_people(data, profiles), _of_people)):
+        for rows, told in ((_beside_rest(data, turns), _of_rest), (_beside_people(data, profiles), _of_people)):
             n += int(rows["p"].notna().sum())
             for row in rows[rows["finding"] == DIFFERS].to_dict("records"):
                 p = float(row["p_adjusted"]) * len(tables)
                 if p < (REST_LEVEL if told is _of_rest else LEVEL):
                     found.append(_finding(known[row["measure"]], row, data, told, p))
-    return found, n
+    return found, n, [data.barred for data in tables if data.barred]
 
 
 def _finding(one: Shown, row: Row, data: Grouped, told: Told, p: float) -> Finding:
@@ -65,19 +64,18 @@ def _finding(one: Shown, row: Row, data: Grouped, told: Told, p: float) -> Findi
     return Finding(f"{line}; {p_short(p)}", f"{under[1]}: {detail} {p_words(p)}", one.name, p, size, under)
 
 
-def _beside_rest(data: Grouped) -> pd.DataFrame:
+def _beside_rest(data: Grouped, turns: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of each group beside all others; of two groups, once, as each is the other's rest."""
-    every = [one for one in contrasts(data, OTHERS) if min(one.own.sum(), one.other.sum()) >= FEWEST]
-    return comparison_table(data, every[:1] if len(data.names) == 2 else every)
+    every = [one for one in contrasts(data, OTHERS) if min(one.own.sum(), one.other.sum()) >= FEWEST_TO_CLAIM]
+    return comparison_table(data, every[:1] if len(data.names) == 2 else every, turns=turns)
 
 
 def _beside_people(data: Grouped, profiles: pd.DataFrame | None) -> pd.DataFrame:
     """Return the rows of each group beside skilled people, without sessions that are among theirs."""
     rows = pd.DataFrame()
     if profiles is not None:
-        data = replace(data, values=np.where(in_reference(data.sessions)[:, None], np.nan, data.values))
         rows = against_references(data, groups_table(data), profiles[profiles["group"] == HIGH])
-    return pd.DataFrame(columns=["p", "finding"]) if rows.empty else rows[rows["n_sessions"] >= FEWEST]
+    return pd.DataFrame(columns=["p", "finding"]) if rows.empty else rows[rows["n_sessions"] >= FEWEST_TO_CLAIM]
 
 
 def _of_rest(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
@@ -90,7 +88,7 @@ def _of_rest(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
     detail = (
         f"{one.label}, {'more' if more > 0 else 'less'} than {other}: on average "
         f"{_mean(row, '', data)}, against {_mean(row, '_against', data)}; a difference of "
-        f"{100 * more:.0f} points, 95% interval {points} ({_test(row, data)};"
+        f"{100 * more:.0f} points, 95% interval {points}{_like_length(row)} ({_test(row, data)};"
     )
     # A group of one client has no interval of its own; the difference always has one.
     difference = "" if _ends(row, "") else f", a difference of {100 * more:.0f} points{brackets(*ends)}"
@@ -99,15 +97,25 @@ def _of_rest(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
 
 def _of_people(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
     """Return what differs from skilled people, in one line and in detail."""
-    mean = float(row["mean"])
-    within = interval(mean - float(row["difference_hi"]), mean - float(row["difference_lo"]))
-    line = f"{sentence(one.does)} in {_share(row, '')} of turns{_ends(row, '')}, most skilled people {within}"
+    more = float(row["difference"])
+    low, high = (100 * float(row[f"difference_{end}"]) for end in ("lo", "hi"))
+    skilled = f"sessions of skilled people {_share(row, '_against')} on average"
+    line = f"{sentence(one.does)} in {_share(row, '')} of turns{_ends(row, '')}, {skilled}"
     detail = (
-        f"{one.label}, {'more' if float(row['difference']) > 0 else 'less'} than skilled people: on average "
-        f"{_mean(row, '', data)}; of people like those shown as good practice, 95% would "
-        f"average {within} ({row['p_method']} distribution of their sessions;"
+        f"{one.label}, {'more' if more > 0 else 'less'} than skilled people: on average {_mean(row, '', data)}, against "
+        f"{per_cent(float(row['mean_against']))} in {int(row['n_sessions_against'])} sessions shown as good practice; a "
+        f"difference of {100 * more:.0f} points, 95% interval {low:.0f} to {high:.0f}, which also holds how far corpora "
+        f"of like skill lie apart (t test;"
     )
     return line, detail
+
+
+def _like_length(row: Row) -> str:
+    """Return the difference at like length, where there is one."""
+    if not isfinite(float(row["at_like_length"])):
+        return ""
+    value, low, high = (100 * float(row[f"at_like_length{end}"]) for end in ("", "_lo", "_hi"))
+    return f", among turns of like length {value:.0f} points, {low:.0f} to {high:.0f}"
 
 
 def _others(data: Grouped, name: str) -> str:

@@ -90,7 +90,7 @@ def _overview(read: Results, shown: Sequence[Shown], sessions: Sequence[Json], t
 
 def _seen_before(read: Results) -> list[str]:
     """Say how many sessions the tagger learnt from, and how many are in the reference that they are drawn beside."""
-    told = {"learnt_turns": words.LEARNT, "people_reference_turns": words.IN_REFERENCE}
+    told = {"learnt_turns": words.LEARNT, "skilled_reference_turns": words.IN_REFERENCE}
     were = {name: were_learnt_from(read.sessions, name) for name in told}
     return [among(one, told[name]) for name, one in were.items() if one is not None and one.any()]
 
@@ -100,11 +100,18 @@ def standing_out(read: Results) -> Json:
     shown, about, profiles = chosen(read), over.about_columns(read), over.profiles_of(read)
     held = tested(shown, read, profiles)
     single = [] if profiles is None or held is None else list(of_sessions(held, read, profiles))
-    between, n_between = of_groups(shown, read, about, profiles)
+    between, n_between, barred = of_groups(shown, read, about, profiles)
     found, more = best([*single, *between])
     n_tests = None if held is None else held.n
-    groups = words.GROUPS.format(n=n_between) if n_between else words.NO_GROUPS
-    told = [groups, _against(n_tests, profiles), words.ADJUSTED, unseen(held) if held is not None else "", more]
+    groups = words.GROUPS.format(n=n_between) if n_between else "" if barred else words.NO_GROUPS
+    told = [
+        *barred,
+        groups,
+        _against(n_tests, profiles),
+        words.ADJUSTED,
+        unseen(held) if held is not None else "",
+        more,
+    ]
     return {
         "findings": [one.json() for one in found],
         "findings_how": [text for text in told if text],

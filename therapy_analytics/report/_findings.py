@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.clusters import Bools, Floats
+from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._effects import holm
+from therapy_analytics.compare._groups import counts
 from therapy_analytics.compare._measures import TESTED
-from therapy_analytics.compare._reference import LEVEL, Spread, counts, ends_of, spread, two_sided
+from therapy_analytics.compare._reference import LEVEL, Spread, ends_of, in_reference, spread, two_sided
 from therapy_analytics.compare._results import Results
-from therapy_analytics.measures.process.learnt_turns import were_learnt_from
 from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._overview import values_of
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural
@@ -105,17 +105,11 @@ def tested(shown: Sequence[Shown], results: Results, profiles: pd.DataFrame | No
     kept = [(one, found) for one, found in pairs if found is not None]
     values = values_of(results.sessions, [one.name for one, _ in kept])
     for j, (one, _) in enumerate(kept):
-        values[:, j, 3], values[:, j, 4] = counts(results.sessions, one.name)
+        values[:, j, 3:] = counts(results.sessions, one.name)
     p = [two_sided(values[:, j, 3], values[:, j, 4], found) for j, (_, found) in enumerate(kept)]
-    theirs = in_reference(results.sessions)[:, None]
+    theirs = in_reference(results.sessions, HIGH)[:, None]
     adjusted = holm(np.where(theirs, np.nan, np.array(p).T)) if kept else np.zeros((len(values), 0))
     return Tested(tuple(one for one, _ in kept), values, tuple(found for _, found in kept), adjusted)
-
-
-def in_reference(sessions: pd.DataFrame) -> Bools:
-    """Return which sessions (n,) are among those of the reference profiles of people; none where that is not known."""
-    were = were_learnt_from(sessions, "people_reference_turns")
-    return np.zeros(len(sessions), dtype=np.bool_) if were is None else were.to_numpy(dtype=np.bool_)
 
 
 def of_sessions(found: Tested, results: Results, profiles: pd.DataFrame) -> Iterator[Finding]:

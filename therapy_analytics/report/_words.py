@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 
 SESSIONS = (
-    "Each session's count of questions, of reflections, and of turns with advice or information is compared with {n} "
-    "sessions of skilled people that were recorded as good practice (AnnoMI and HLQC). The test allows for the "
+    "Each session's count of questions, of reflections, of turns with advice or information, and of advice is compared "
+    "with {n} sessions of skilled people that were recorded as good practice (AnnoMI and HLQC). The test allows for the "
     "differences among those sessions and for the number of turns (beta-binomial, two-sided; {n_tests:,} comparisons)."
 )
 NO_REFERENCE = (
@@ -15,18 +15,18 @@ NO_REFERENCE = (
     "their usual aim."
 )
 GROUPS = (
-    "Counselors and sources with at least three sessions are compared with all others (permutation test of the "
-    "difference of means) and with skilled people ({n:,} comparisons), in the same three measures. A mean counts each "
-    "client once, or each counselor where sources are compared."
+    "Counselors and sources are compared with all others (permutation test of the difference of means) and with "
+    "skilled people (t test over clients; {n:,} comparisons), in the same four measures, where each side has at least "
+    "four clients, or sessions. A mean counts each client once, or each counselor where sources are compared."
 )
-NO_GROUPS = "Counselors are compared where two or more have at least three sessions each."
+NO_GROUPS = "Counselors are compared where two or more have at least four clients each."
 ADJUSTED = (
     "Each p value is adjusted for all comparisons of its kind: where counselors do not differ, at most one page in "
     "twenty shows a finding about them. No other measure is tested. The tagger's own errors are not in the intervals. "
     "To be unlike others, or unlike skilled people, is neither better nor worse."
 )
 LEARNT = "those that the tagger learnt from: its codes there are better than on other sessions."
-IN_REFERENCE = "those that the references of people are made of: they are not tested against skilled people."
+IN_REFERENCE = "those that the reference of skilled people is made of: they are not tested against it."
 LIMITS = (
     "Codes are predictions of a model, each with its probability, and some are wrong. Read the turns before you judge.",
     "Intervals cover sampling error (few turns, few clients), not the tagger's own errors.",

@@ -12,7 +12,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.readers._notes import counted
 
-NAMES = ("learnt_turns", "people_reference_turns", "model_reference_turns")
+NAMES = ("learnt_turns", "skilled_reference_turns", "unskilled_reference_turns", "model_reference_turns")
 UNKNOWN = (
     "It is not known which of these sessions the tagger learnt from (results of an earlier version, or a table in "
     "memory): agreement on such sessions is not evidence."
@@ -54,8 +54,9 @@ def _columns(name: str, what: str, *, core: bool) -> list[Column]:
 @measure(
     columns=[
         *_columns(NAMES[0], "those that the tagger learnt from", core=True),
-        *_columns(NAMES[1], "those of the reference profiles of people", core=False),
-        *_columns(NAMES[2], "those of the reference profiles of language models", core=False),
+        *_columns(NAMES[1], "those of the reference profile of skilled people", core=False),
+        *_columns(NAMES[2], "those of the reference profile of unskilled people", core=False),
+        *_columns(NAMES[3], "those of the reference profiles of language models", core=False),
     ],
     core=22,
 )
@@ -73,9 +74,9 @@ def learnt_turns(session: AnnotatedSession) -> dict[str, float]:
     This package's own.
     """
     found = turn_hashes(turn.text for turn in session.session.turns)
-    people, models = reference_turns("people"), reference_turns("model")
+    references = (reference_turns("skilled"), reference_turns("unskilled"), reference_turns("model"))
     values: dict[str, float] = {}
-    for name, known in zip(NAMES, (session.learnt, people, models), strict=True):
+    for name, known in zip(NAMES, (session.learnt, *references), strict=True):
         n, out_of = (nan, nan) if known is None else n_among(found, known)
         values |= {name: n / out_of, f"n_{name}": n, f"out_of_{name}": out_of}
     return values
