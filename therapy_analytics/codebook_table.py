@@ -132,7 +132,7 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
                 high_means=values["high_means"] + "; 0 is what surrogate pairs lead one to expect",
                 formula="value - surrogate_mean",
                 range="any",
-                label=(values["label"] + " above surrogate pairs").where(values["label"] != "", ""),
+                label=(values["label"] + ", above surrogate pairs").where(values["label"] != "", ""),
             )
         found.append(rows)
     whole = pd.concat(found).drop_duplicates("column").set_index("column")
