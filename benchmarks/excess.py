@@ -34,18 +34,18 @@ LEVEL = 0.05
 class Contrast:
     """How the first group differs from the second, which has forty turns of usual length, and what is in both."""
 
+    plant: Plant
     longer: float = 1.0
     n_turns: int = 40
-    plant: Plant = Plant()
 
 
 NOBODY, CLIENTS = Plant(), Plant("client", {"words": 0.15})
 CONTRASTS: Mapping[str, Contrast] = {
-    "nothing; nobody follows": Contrast(plant=NOBODY),
-    "turns 1.6 times as long; nobody follows": Contrast(longer=1.6, plant=NOBODY),
-    "sessions twice as long; nobody follows": Contrast(n_turns=80, plant=NOBODY),
-    "turns 1.6 times as long; clients follow": Contrast(longer=1.6, plant=CLIENTS),
-    "sessions twice as long; clients follow": Contrast(n_turns=80, plant=CLIENTS),
+    "nothing; nobody follows": Contrast(NOBODY),
+    "turns 1.6 times as long; nobody follows": Contrast(NOBODY, longer=1.6),
+    "sessions twice as long; nobody follows": Contrast(NOBODY, n_turns=80),
+    "turns 1.6 times as long; clients follow": Contrast(CLIENTS, longer=1.6),
+    "sessions twice as long; clients follow": Contrast(CLIENTS, n_turns=80),
 }
 
 

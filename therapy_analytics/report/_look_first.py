@@ -37,8 +37,8 @@ FURTHEST = (
     f"Unlike the counselor's other sessions: sessions of a counselor with at least {FEWEST_SESSIONS} are ranked by how "
     "far their shares of turns with questions, reflections, or advice and information lie from those of the "
     "counselor's others, for their numbers of turns. The first in ten are named, at least one and at most "
-    f"{MOST_OF_ONE} of a counselor. Some session always comes first: this is a place to begin to read, and does not say "
-    "that it differs by more than sessions do."
+    f"{MOST_OF_ONE} of a counselor. Some session always comes first: this is a place to begin to read, and does not "
+    "say that it differs by more than sessions do."
 )
 
 
@@ -172,7 +172,7 @@ def _marked(sessions: Sequence[Mapping[str, Any]], i: int, names: Sequence[str])
 def _furthest(shown: Sequence[Shown], results: Results, sessions: Sequence[Mapping[str, Any]]) -> Iterator[Reason]:
     """Yield of each counselor the sessions whose core behaviours differ most from those of the counselor's others.
 
-    Of each session one behaviour is told, that by which it differs most. By ``_most_of_one`` at most a fifth of the
+    Of each session one behaviour is told, that by which it differs most. By `_most_of_one` at most a fifth of the
     sessions are told, whatever their numbers are.
     """
     frame, measures = results.sessions, core(shown, results)

@@ -14,7 +14,8 @@ FAST = ta.TaggerOptions(kind="fast")
 
 
 def test_longer_turns_raise_the_value_and_not_the_excess() -> None:
-    claims = excess.claims(excess.two_groups(excess.Contrast(longer=1.6), 24, ("rlsm",)), 200)
+    longer = excess.CONTRASTS["turns 1.6 times as long; nobody follows"]
+    claims = excess.claims(excess.two_groups(longer, 24, ("rlsm",)), 200)
     assert claims["value"][0] > 0.6
     assert abs(claims["excess"][1]) < 0.5 * claims["value"][1]
 
