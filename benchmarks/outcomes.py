@@ -65,13 +65,12 @@ EXPECTED = {
     "n_client_positive_feeling": ("+", "felt_hopeful_or_expectant"),
     "n_client_feeling_negative": ("", "conversation_felt_comfortable"),
     "client_emotional_disclosure": ("+", "conversation_felt_comfortable"),
-    "lsm_turn_mean": ("+", "conversation_had_good_rhythm"),
-    "lsm_turn_mean_z": ("+", "conversation_had_good_rhythm"),
-    "semantic_similarity": ("+", "felt_heard_and_understood"),
-    "semantic_similarity_z": ("+", "felt_heard_and_understood"),
+    "lsm_turn_mean_excess": ("+", "conversation_had_good_rhythm"),
+    "semantic_similarity_excess": ("+", "felt_heard_and_understood"),
 }
 """For each measure: the sign that its literature expects (empty where it expects none, or both), and the rating of
-KokoroChat that belongs to it. Written down before anything was computed."""
+KokoroChat that belongs to it. Written down before anything was computed; for synchrony, of its value and its z, which
+left when sessions were no longer compared by them."""
 
 
 @dataclass(frozen=True, slots=True)

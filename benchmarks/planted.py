@@ -141,10 +141,11 @@ class Source:
         return [one / sum(drawn) for one in drawn]
 
 
-def dialogues(n: int, plant: Plant, *, n_turns: int = N_TURNS, seed: int = 0) -> list[Session]:
-    """Return `n` made-up sessions, the same for the same plant and seed."""
+def dialogues(n: int, plant: Plant, *, n_turns: int = N_TURNS, longer: float = 1.0, seed: int = 0) -> list[Session]:
+    """Return `n` made-up sessions, the same for the same plant and seed; turns are so many times as long as usual."""
     source = Source(random.Random(f"{seed} {plant}"), _vocabulary())
-    return [_dialogue(f"s{i:03d}", plant, n_turns, source) for i in range(n)]
+    medians = {role: longer * median for role, median in MEDIAN_WORDS.items()}
+    return [_dialogue(f"s{i:03d}", plant, n_turns, medians, source) for i in range(n)]
 
 
 def _vocabulary() -> dict[str, tuple[list[str], list[float]]]:
@@ -159,9 +160,9 @@ def _vocabulary() -> dict[str, tuple[list[str], list[float]]]:
     return found | {topic: (words, list(accumulate([1.0] * len(words)))) for topic, words in listed.items()}
 
 
-def _dialogue(name: str, plant: Plant, n_turns: int, source: Source) -> Session:
+def _dialogue(name: str, plant: Plant, n_turns: int, medians: Mapping[Role, float], source: Source) -> Session:
     roles: tuple[Role, Role] = ("therapist", "client")
-    speakers = {role: _speaker(MEDIAN_WORDS[role], plant.drift, source) for role in roles}
+    speakers = {role: _speaker(medians[role], plant.drift, source) for role in roles}
     levels = {role: _slow(n_turns, source.rng) if plant.drift == "length" else [0.0] * n_turns for role in roles}
     turns: list[Turn] = []
     made = MadeTurn()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isinf
 
+import numpy as np
 import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
@@ -35,7 +36,6 @@ does in turns that it counts, whether ``tanalyze compare`` tests or shows it by 
 ratings, outcomes and skill have to do with it."""
 ABOUT = ("fixed", "metadata")
 """Families of columns that describe a session and are no measures."""
-_ABOVE = {"z": " above shuffled turns (z)", "surrogate_z": " above surrogate pairs (z)"}
 _AS_MEASURE = "as the measure"
 MEASURED = "measured"
 """The value of the codebook's column ``table`` in rows about measures, which are no columns of a file."""
@@ -108,7 +108,9 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The rows about the identity of a session, then for each measure a row for its value and for each statistic
-        that it may have, which ``statistic`` names; ``core`` says whether it is a column of ``sessions.csv``.
+        that it may have, which ``statistic`` names; ``core`` says whether it is a column of ``sessions.csv``. Synchrony
+        is compared, and shown of several sessions, as the excess over surrogate pairs, never as its value, which grows
+        with the length of turns: its place on the page and in comparisons is that of ``excess``.
     """
     about = codebook[(codebook["table"] == "sessions") & codebook["family"].isin(ABOUT)].assign(statistic="")
     values = codebook[codebook["table"] == MEASURED]
@@ -121,14 +123,22 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
         ]
         rows = values.assign(column=wide, statistic=name)
         if name != "value":
-            rows = rows.assign(meaning=f"{column.meaning}: " + values["column"], compare="no", does="")
-            labels = _ABOVE.get(name, "")
-            page = values["page"].where((values["page"] != "") & bool(labels), "").str.partition(", ")[0]
-            rows = rows.assign(page=page, label=(values["label"] + labels).where(page != "", ""))
+            rows = rows.assign(meaning=f"{column.meaning}: " + values["column"])
         if column.unit != _AS_MEASURE:
             rows = rows.assign(unit=column.unit, range=_range(column))
+        if name == "excess":
+            rows = rows.assign(
+                meaning=values["meaning"] + ", above what surrogate pairs lead one to expect",
+                high_means=values["high_means"] + "; 0 is what surrogate pairs lead one to expect",
+                formula="value - surrogate_mean",
+                range="any",
+                label=(values["label"] + ", above surrogate pairs").where(values["label"] != "", ""),
+            )
         found.append(rows)
     whole = pd.concat(found).drop_duplicates("column").set_index("column")
+    compared = np.where(whole["family"] == "synchrony", "excess", "value")
+    whole.loc[(whole["statistic"] != "") & (whole["statistic"] != compared), ["page", "label", "does"]] = ""
+    whole.loc[(whole["statistic"] != "") & (whole["statistic"] != compared), "compare"] = "no"
     return whole.assign(core=whole.index.isin(codebook.loc[codebook["table"] == "sessions", "column"]))
 
 

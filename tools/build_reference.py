@@ -23,7 +23,7 @@ from therapy_analytics.behaviours import Codes, load_coder, with_codes
 from therapy_analytics.behaviours.tagger import decided
 from therapy_analytics.language import Batch
 from therapy_analytics.language.donors import choose_donors
-from therapy_analytics.measures import Column, values_of
+from therapy_analytics.measures import Column, Measure, values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures.process.learnt_turns import NAMES as OF_TRAINING
 from therapy_analytics.references import GROUPS, PROFILES, TAGGERS
@@ -135,19 +135,21 @@ def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagg
 
 
 def _session_values(values: Mapping[str, object], settings: Settings) -> dict[str, float]:
-    columns = [column for _, column in all_columns(settings.all_lexicons, extras=settings.extras)]
-    return {one.name: float(values[one.name]) for one in columns if _has_reference(one)}
+    columns = all_columns(settings.all_lexicons, extras=settings.extras)
+    return {column.name: float(values[column.name]) for one, column in columns if has_reference(one, column)}
 
 
-def _has_reference(column: Column) -> bool:
+def has_reference(one: Measure, column: Column) -> bool:
     """Return whether the profiles hold a column: values of sessions, but counts, which grow with the session's length.
 
-    Of slopes only those of both speakers' replies together have references. Whether a session was learnt from is no
-    property of its talk.
+    Synchrony, whose values grow with the length of turns, has references for its excess over surrogate pairs. Of slopes
+    only those of both speakers' replies together have references. Whether a session was learnt from is no property of
+    its talk.
     """
     of_one_side = column.row[0].endswith("_slope") and column.direction not in ("", "both")
-    is_value = column.level == "session" and column.statistic == "value"
-    return is_value and not of_one_side and not column.name.startswith("n_") and column.name not in OF_TRAINING
+    compared = "excess" if one.family == "synchrony" else "value"
+    is_compared = column.level == "session" and column.statistic == compared
+    return is_compared and not of_one_side and not column.name.startswith("n_") and column.name not in OF_TRAINING
 
 
 def profile(values: pd.DataFrame) -> pd.DataFrame:

@@ -30,9 +30,13 @@ def test_every_group_has_every_measure_once(profiles: pd.DataFrame) -> None:
 
 
 def test_every_value_of_sessions_has_a_reference(profiles: pd.DataFrame) -> None:
-    """Counts have none, for they grow with the session; of slopes only those of both speakers' replies together."""
-    columns = [one for _, one in all_columns(builtin_lexicons(), extras=IN_PROFILES) if one.level == "session"]
-    values = [one for one in columns if one.statistic == "value" and not one.name.startswith("n_")]
+    """Counts have none, for they grow with the session; of slopes only those of both speakers' replies together.
+
+    Values of synchrony have none, for they grow with the length of turns: their excess over surrogate pairs does.
+    """
+    columns = [pair for pair in all_columns(builtin_lexicons(), extras=IN_PROFILES) if pair[1].level == "session"]
+    compared = [one for of, one in columns if one.statistic == ("excess" if of.family == "synchrony" else "value")]
+    values = [one for one in compared if not one.name.startswith("n_")]
     one_sided = ("therapist", "client", "difference")
     slopes = {one.name for one in values if one.row[0].endswith("_slope") and one.direction in one_sided}
     wanted = {one.name for one in values} - slopes - {*OF_TRAINING}

@@ -231,7 +231,7 @@ def test_batches_and_order_change_nothing(some: list[Session]) -> None:
 
 
 def _of_surrogates(column: str) -> bool:
-    return column.endswith(("_surrogate_mean", "_surrogate_z", "_surrogate_p"))
+    return column.endswith(("_surrogate_mean", "_surrogate_sd", "_excess", "_surrogate_z", "_surrogate_p"))
 
 
 def test_with_the_same_donors_batches_change_nothing(sessions: list[Session], some: list[Session]) -> None:

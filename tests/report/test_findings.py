@@ -244,20 +244,36 @@ def test_at_most_eight_sessions_are_listed_and_each_reason_has_its_place(read: R
 
 
 def test_the_session_furthest_from_the_same_counselors_others_is_described(read: Results) -> None:
-    frame = drawn(read, 12, 2, counselors=3).sessions.assign(n_danger_turns=0)
+    frame = drawn(read, 15, 2, counselors=3).sessions.assign(n_danger_turns=0)
     turns, name = frame["n_turns_therapist"].to_numpy(), "therapist_question_rate"
     frame = frame.assign(**with_counts(name, np.rint(turns * 0.3), turns))
     for other in ("therapist_reflection_rate", "therapist_input_rate"):
         frame = frame.assign(**with_counts(other, np.rint(turns * 0.5), turns))
     odd = changed(replace(read, sessions=frame), name, [4], 38.0, 40.0).sessions
-    pages: list[dict[str, Any]] = [{"marks": [], "on": {"mi_question": [1, 3]}} for _ in range(12)]
+    pages: list[dict[str, Any]] = [{"marks": [], "on": {"mi_question": [1, 3]}} for _ in range(15)]
     first, *_ = looked(read, odd, pages)["rows"]
     assert first["session"] == 4
     (reason,) = first["reasons"]
-    assert re.fullmatch(r"asks in 95% of turns \[\d+, \d+\], other sessions 3\d%", reason["text"])
+    others = odd.loc[[1, 7, 10, 13]]
+    n, of = others["n_therapist_question"].sum(), others["n_turns_therapist"].sum()
+    told = "asks in 38 of 40 turns, in the counselor's 4 other sessions in"
+    assert reason["text"] == f"{told} {n:.0f} of {of:.0f}"
     assert reason["turns"] == [1, 3]
-    alone = odd.assign(counselor=[f"c{i}" for i in range(12)])
+    alone = odd.assign(counselor=[f"c{i}" for i in range(15)])
     assert looked(read, alone, pages)["rows"] == []
+
+
+@pytest.mark.parametrize(("n", "most"), [(4, 0), (5, 1), (19, 1), (20, 2), (60, 3)])
+def test_of_shuffled_counselors_few_sessions_are_said_to_be_furthest(read: Results, n: int, most: int) -> None:
+    """A ranking names as many sessions of a counselor whose sessions are all alike as of any other, and no more."""
+    frame = drawn(read, 2 * n, n, counselors=2).sessions.assign(n_danger_turns=0)
+    for seed in range(3):
+        shuffled = frame.assign(counselor=np.random.default_rng(seed).permutation(frame["counselor"]))
+        rows = looked(read, shuffled, [{"marks": []} for _ in range(2 * n)])["rows"]
+        named = shuffled["counselor"].iloc[[row["session"] for row in rows]].value_counts()
+        assert len(rows) == 2 * most
+        assert (named <= most).all()
+        assert not any(re.search(r"\[|%|interval|test", reason["text"]) for row in rows for reason in row["reasons"])
 
 
 def test_how_far_out_a_session_must_lie_is_said(read: Results) -> None:

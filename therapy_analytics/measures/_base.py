@@ -19,10 +19,11 @@ Value = float | NDArray[np.float64]
 Compute = Callable[[AnnotatedSession], Mapping[str, Value]]
 Evidence = Literal["supported", "weak", "untested", ""]
 Statistic = Literal[
-    "value", "n", "out_of", "lo", "hi", "null_mean", "null_sd", "z", "p", "surrogate_mean", "surrogate_z", "surrogate_p"
-]
+    "value", "n", "out_of", "lo", "hi", "null_mean", "null_sd", "z", "p",
+    "surrogate_mean", "surrogate_sd", "excess", "surrogate_z", "surrogate_p",
+]  # fmt: skip
 """What a number says of a measure: its value; how many, out of how many; the ends of its interval; and where it lies
-beside shuffles of the session (null) and beside surrogate pairs."""
+beside shuffles of the session (null) and beside surrogate pairs, above which it lies by its excess."""
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 Compared = Literal["", "tested", "shown", "part", "no"]
 """What ``tanalyze compare`` does with a measure: it tests it, or shows it, unless others are named; where its family is

@@ -56,7 +56,12 @@ _MEANINGS = {
     "z": ("(value - null_mean) / null_sd", "standard deviations"),
     "p": ("Share of shuffles at least as synchronous, the session among them", "probability"),
     "surrogate_mean": ("What surrogate pairs of speakers of other sessions lead one to expect", "as the measure"),
-    "surrogate_z": ("How far the value lies above that, in standard deviations of such expectations", "ratio"),
+    "surrogate_sd": ("Standard deviation of what such an expectation misses", "as the measure"),
+    "excess": (
+        "value - surrogate_mean: what sessions and groups are compared by, as values grow with the length of turns",
+        "as the measure",
+    ),
+    "surrogate_z": ("excess / surrogate_sd", "standard deviations"),
     "surrogate_p": ("Share of surrogate pairs that exceed what is expected of them as far", "probability"),
 }
 _NUMBERS = tuple(row_column(name, *_MEANINGS[name]) for name in STATISTICS)

@@ -48,7 +48,8 @@ def reference_profiles(tagger: Literal["accurate", "fast"] = "accurate") -> pd.D
         One row for each group (`GROUPS`) and measure: ``group``, ``measure``, ``n_sessions`` (those in which it is
         defined), and, in the unit of the measure, ``mean`` with its 95 % bootstrap interval over sessions (``mean_lo``,
         ``mean_hi``), the standard deviation between sessions ``sd``, and the quantiles ``q05``, ``q25``, ``median``,
-        ``q75``, ``q95``.
+        ``q75``, ``q95``. Measures of synchrony are there as excess over surrogate pairs (``lsm_turn_mean_excess``), as
+        their values grow with the length of turns.
 
     Raises
     ------

@@ -10,17 +10,18 @@ import numpy as np
 
 from therapy_analytics.clusters import Floats
 from therapy_analytics.codebook_table import KIND
+from therapy_analytics.compare._reference import counts
 from therapy_analytics.compare._results import Results
 from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import core
-from therapy_analytics.report._overview import values_of
-from therapy_analytics.report._words import brackets, listed, per_cent, plural
+from therapy_analytics.report._words import listed, plural
 
 Json = dict[str, Any]
 MOST = 8
 MOST_OF_DANGER = 5
 """So many places go to turns of danger before the other reasons take theirs."""
-FEWEST_OTHERS = 2
+FEWEST_SESSIONS, MOST_OF_ONE = 5, 3
+"""From so many sessions of a counselor on, the furthest is named; and at most so many of them."""
 RUPTURE = ("rupture_withdrawal_turn", "rupture_confrontation_turn")
 PASSED_BY = "rupture_passed_by_turn"
 GOES_ALONG = "process_goes_along"
@@ -33,8 +34,11 @@ CODE_OF = {
 NO_SIGN = "Codes and phrases mark turns of danger and miss some: that none is found in a session is no sign of safety."
 LOOKS = "the accurate tagger with --all-codes does, with less certainty"
 FURTHEST = (
-    "Furthest from the others: the session's interval leaves out the mean of the same counselor's other sessions in "
-    "questions, reflections, or advice and information. In any set of sessions some lie furthest out."
+    f"Unlike the counselor's other sessions: sessions of a counselor with at least {FEWEST_SESSIONS} are ranked by how "
+    "far their shares of turns with questions, reflections, or advice and information lie from those of the "
+    "counselor's others, for their numbers of turns. The first in ten are named, at least one and at most "
+    f"{MOST_OF_ONE} of a counselor. Some session always comes first: this is a place to begin to read, and does not "
+    "say that it differs by more than sessions do."
 )
 
 
@@ -166,43 +170,49 @@ def _marked(sessions: Sequence[Mapping[str, Any]], i: int, names: Sequence[str])
 
 
 def _furthest(shown: Sequence[Shown], results: Results, sessions: Sequence[Mapping[str, Any]]) -> Iterator[Reason]:
-    """Yield for each session its core measure that lies furthest from the same counselor's other sessions."""
+    """Yield of each counselor the sessions whose core behaviours differ most from those of the counselor's others.
+
+    Of each session one behaviour is told, that by which it differs most. By `_most_of_one` at most a fifth of the
+    sessions are told, whatever their numbers are.
+    """
     frame, measures = results.sessions, core(shown, results)
     if "counselor" not in frame or not measures:
         return
-    values = values_of(frame, [one.name for one in measures])
-    for name, rows in frame.reset_index(drop=True).groupby("counselor", sort=False).groups.items():
-        for i in rows if str(name) and len(rows) > FEWEST_OTHERS else ():
-            others = values[[k for k in rows if k != i]]
-            far = _distances(values[i], others)
-            j = int(np.argmax(far))
-            if far[j] > 0:
-                higher = values[i, j, 0] > np.nanmean(others[:, j, 0])
-                code = CODE_OF.get(measures[j].name, "") if higher and i < len(sessions) else ""
-                turns = tuple(sessions[i].get("on", {}).get(code, ())) if code else ()
-                yield Reason(int(i), _apart(measures[j], values[i, j], others[:, j, 0]), far[j], turns)
+    own = np.array([counts(frame, one.name) for one in measures])  # (m, 2, sessions): turns with the code, of how many
+    for name, rows in frame.groupby("counselor", sort=False).indices.items():
+        if not str(name) or len(rows) < FEWEST_SESSIONS:
+            continue
+        others = np.nansum(own[:, :, rows], axis=2, keepdims=True) - np.nan_to_num(own[:, :, rows])
+        far = _distances(own[:, :, rows], others)
+        for k in np.argsort(-far.max(axis=0), kind="stable")[: _most_of_one(len(rows))].tolist():
+            j, i = int(np.argmax(far[:, k])), int(rows[k])
+            if far[j, k] > 0:
+                (n, of), (n_others, of_others) = own[j, :, i], others[j, :, k]
+                text = f"{measures[j].does} in {n:.0f} of {of:.0f} turns, in the counselor's {len(rows) - 1} other "
+                text += f"sessions in {n_others:.0f} of {of_others:.0f}"
+                higher = n / of > n_others / of_others and i < len(sessions)
+                code = CODE_OF.get(measures[j].name, "") if higher else ""
+                yield Reason(i, text, far[j, k], tuple(sessions[i].get("on", {}).get(code, ())) if code else ())
+
+
+def _most_of_one(n_sessions: int) -> int:
+    """Return of how many of a counselor's sessions it is said that they are furthest: one in ten, 1 to 3."""
+    return min(max(n_sessions // 10, 1), MOST_OF_ONE)
 
 
 def _distances(own: Floats, others: Floats) -> Floats:
-    """Return for each measure the distance of a session from the mean of others, over its half interval beyond 1.
+    """Return how far shares lie from those of other sessions, for their numbers of turns; below 0 where undefined.
+
+    The difference of the shares is divided by the standard deviation that it had if all turns had the code equally
+    often, so that a session does not lead the ranking because it is short.
 
     Parameters
     ----------
-    own : float array (m, 5)
-        Rate, ends of its interval, and counts.
-    others : float array (sessions, m, 5)
-        The same of the counselor's other sessions.
+    own, others : float array (m, 2, sessions)
+        Of m measures: turns with the code, and all turns that could have it.
     """
-    defined = np.isfinite(others[:, :, 0])
-    mean = np.where(defined, others[:, :, 0], 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
-    rate, low, high = own[:, 0], own[:, 1], own[:, 2]
+    (n, of), (n_others, of_others) = np.moveaxis(own, 1, 0), np.moveaxis(others, 1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        far = np.where(mean > rate, (mean - rate) / (high - rate), (rate - mean) / (rate - low)) - 1
-    return np.where(np.isfinite(far) & (defined.sum(axis=0) >= FEWEST_OTHERS), far, -1.0)
-
-
-def _apart(one: Shown, value: Floats, others: Floats) -> str:
-    rate, low, high = (float(cell) for cell in value[:3])
-    mean = float(np.nanmean(others))
-    share = f"{per_cent(rate)} of turns{brackets(low, high)}"
-    return f"{one.does} in {share}, other sessions {per_cent(mean)}"
+        whole = (n + n_others) / (of + of_others)
+        far = np.abs(n / of - n_others / of_others) / np.sqrt(whole * (1 - whole) * (1 / of + 1 / of_others))
+    return np.where(np.isfinite(far), far, -1.0)

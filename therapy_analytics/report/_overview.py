@@ -61,11 +61,15 @@ def measures_json(shown: Sequence[Shown], results: Results, profiles: pd.DataFra
 
 def _measure(one: Shown, row: Mapping[Any, Any], references: Mapping[str, Json]) -> Json:
     low, high = ends(str(row["range"]))
+    unit = str(row.get("unit", ""))
+    if unit == "proportion" and low is None:  # an excess of .03 is not 3%, of whatever it were
+        unit = "difference of proportions"
     return {
         "name": one.name,
         "label": one.label,
         "family": one.family,
-        **{key: str(row.get(key, "")) for key in ("meaning", "misleads", "evidence", "unit")},
+        **{key: str(row.get(key, "")) for key in ("meaning", "misleads", "evidence")},
+        "unit": unit,
         "low": low,
         "high": high,
         "shown": one.first,

@@ -18,7 +18,7 @@ from therapy_analytics.tables import UNSURE_COLUMN
 NEEDED = ("turn", "role", "n_words")
 PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")
 RESPONSES = ("client_code", "therapist_code", "n_client", "n_both", "rate", "lo", "hi")
-SYNCHRONY = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_p")
+SYNCHRONY = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_sd", "excess", "surrogate_p")
 EVIDENCE = ("turn", "code", "kind", "name", "start", "end", "weight")
 WORD = "word"
 MOST_WORDS, MOST_OTHERS = 5, 3

@@ -33,7 +33,7 @@ LIMITS = (
     "The references are demonstrations by people, mostly of motivational interviewing, and chats of language models.",
     "To be unlike the references is not to be worse.",
     "That no danger was found is no sign of safety: some is missed, and the fast tagger marks danger by phrases alone.",
-    "Synchrony has no agreed direction: more is not better. It grows with turn length: see its null distribution.",
+    "Synchrony has no agreed direction: more is not better. Values grow with turn length: compare the excess alone.",
     "Nothing here shows whether the sessions helped the client.",
 )
 

@@ -26,7 +26,7 @@ FUNCTION_WORDS = "the a I you it of in to and but not no very so just many some 
 WORDS = (FUNCTION_WORDS + " dog garden work sleep tired walk talk money sister night bread river").split(" ")
 NAMES = ["lsm", "lsm_turn_mean", "rlsm", "coordination"]
 SHUFFLED = ["null_mean", "null_sd", "z", "p"]
-SURROGATE = ["surrogate_mean", "surrogate_z", "surrogate_p"]
+SURROGATE = ["surrogate_mean", "surrogate_sd", "excess", "surrogate_z", "surrogate_p"]
 SLOPES = [f"{name}_slope" for name in NAMES[1:]]
 N_PARTS = 1 + 1 + 3
 """The whole, the slope, and the thirds."""
@@ -202,7 +202,12 @@ def test_z_is_the_distance_in_standard_deviations(table: pd.DataFrame) -> None:
     np.testing.assert_allclose(rows.z, (rows.value - rows.null_mean) / rows.null_sd)
     rows = table[table.surrogate_z.notna()]
     assert len(rows) > 100
-    assert (np.sign(rows.surrogate_z) == np.sign(rows.value - rows.surrogate_mean)).all()
+    np.testing.assert_allclose(rows.surrogate_z, rows.excess / rows.surrogate_sd)
+
+
+def test_excess_is_the_value_less_what_surrogate_pairs_lead_one_to_expect(table: pd.DataFrame) -> None:
+    assert table.excess.notna().eq(table.surrogate_mean.notna()).all()
+    np.testing.assert_array_equal(table.excess, table.value - table.surrogate_mean)
 
 
 def test_style_matching_of_whole_sessions(table: pd.DataFrame, make: Any) -> None:

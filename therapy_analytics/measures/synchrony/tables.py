@@ -28,7 +28,7 @@ from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES,
 
 Kind = AdjacentTurnMeasure | SessionMeasure
 SHUFFLED: tuple[Statistic, ...] = ("null_mean", "null_sd", "z", "p")
-SURROGATE: tuple[Statistic, ...] = ("surrogate_mean", "surrogate_z", "surrogate_p")
+SURROGATE: tuple[Statistic, ...] = ("surrogate_mean", "surrogate_sd", "excess", "surrogate_z", "surrogate_p")
 SHUFFLES = f"{DRAWS} seeded shuffles of each speaker's replies within the session"
 SURROGATES = (
     f"up to {MOST_DONORS} therapists and {MOST_DONORS} clients of other sessions of the run that are alike in words "
@@ -40,8 +40,8 @@ _WHOSE: dict[Direction, str] = {
     "client": "replies of the client",
     "difference": "how far the therapist's replies exceed the client's",
 }
-_IN_SESSIONS: tuple[Statistic, ...] = ("value", "z")
-"""What stands in ``sessions.csv`` of a measure of the core: the value, and its distance from the null distribution."""
+_IN_SESSIONS: tuple[Statistic, ...] = ("value", "excess")
+"""What stands in ``sessions.csv`` of a measure of the core: the value, and by how much it exceeds surrogate pairs."""
 
 
 def adjacent_columns(kind: AdjacentTurnMeasure) -> list[Column]:
@@ -137,9 +137,19 @@ _NULL: dict[Statistic, tuple[str, str, dict[str, Any]]] = {
         ),
         {"low": -inf, "high": inf},  # a sum of effects may lie a little outside the range of the values
     ),
+    "surrogate_sd": (
+        "How far what surrogate pairs lead one to expect of {name} is off",
+        f"standard deviation of what such an expectation misses, from {SURROGATES}",
+        {"low": 0, "high": inf},
+    ),
+    "excess": (
+        "{name} above what surrogate pairs lead one to expect: sessions and groups are compared by it",
+        f"value - surrogate_mean, from {SURROGATES}",
+        {"low": -inf, "high": inf},
+    ),
     "surrogate_z": (
         "How far {name} lies above what surrogate pairs lead one to expect",
-        "(value - surrogate_mean) / standard deviation of what such an expectation misses, from " + SURROGATES,
+        f"excess / surrogate_sd, from {SURROGATES}",
         _DISTANCE,
     ),
     "surrogate_p": (
@@ -188,7 +198,10 @@ def _null_column(value: Column, statistic: Statistic, shuffles: str) -> Column:
 
 def _numbers(value: float, shuffled: NullSummary, surrogate: NullSummary, at: Any) -> dict[Statistic, float]:
     """Return a value and its statistics, by name; `at` is its place among the values."""
-    beside = shuffled.mean, shuffled.sd, shuffled.z, shuffled.p, surrogate.mean, surrogate.z, surrogate.p
+    beside = (
+        *(shuffled.mean, shuffled.sd, shuffled.z, shuffled.p),
+        *(surrogate.mean, surrogate.sd, value - surrogate.mean, surrogate.z, surrogate.p),
+    )
     numbers: dict[Statistic, float] = {"value": value}
     return numbers | {name: float(one[at]) for name, one in zip((*SHUFFLED, *SURROGATE), beside, strict=True)}
 

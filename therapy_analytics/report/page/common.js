@@ -55,12 +55,12 @@ function percent(x) {
   return `${minus(Math.round(x * 100))}%`;
 }
 
-/** 3.14159 -> "3.14", 31.4 -> "31.4", 314.1 -> "314". A whole number stays whole. */
+/** 0.0314 -> "0.031", 3.14159 -> "3.14", 31.4 -> "31.4", 314.1 -> "314". A whole number stays whole. */
 function number(x) {
   if (!isNumber(x)) return NOTHING;
   if (Number.isInteger(x)) return minus(x);
   const size = Math.abs(x);
-  return minus(Number(x.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)));
+  return minus(Number(x.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3)));
 }
 
 /** A minus sign instead of a hyphen; -0 is 0. */

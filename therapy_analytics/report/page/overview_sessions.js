@@ -32,7 +32,7 @@ function measureScale(measure, values) {
   const references = Object.values(measure.references).flatMap((r) => [r.q05, r.q95]);
   const seen = [...values.map((v) => v[0]), ...references].filter(isNumber);
   const low = isNumber(measure.low) ? measure.low : Math.min(0, ...seen);
-  return { low, high: isNumber(measure.high) ? measure.high : Math.max(low + 1e-6, ...seen) };
+  return { low, high: isNumber(measure.high) ? measure.high : Math.max(low + 1e-6, 0, ...seen) };
 }
 
 function sessionColumns(view) {

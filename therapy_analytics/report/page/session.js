@@ -369,8 +369,8 @@ function sessionResponse(one, name) {
 function sessionSynchrony(model) {
   const rows = model.data.synchrony ?? [];
   if (!rows.length) return null;
-  const heads = ["Measure", "#This session", "#Shuffled turns", "#z", "#p", "#Surrogate pairs", "#p"];
-  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. Shuffled turns: the mean where each speaker’s replies are in random order. Surrogate pairs: the mean where a speaker is paired with one of another session. z: distance from the mean of the shuffles in standard deviations. p: share of shuffles, or of surrogate pairs, that are at least as synchronous; where order alone makes no difference, one measure in 20 has p below .05.";
+  const heads = ["Measure", "#This session", "#Shuffled turns", "#z", "#p", "#Surrogate pairs", "#SD", "#Above them", "#p"];
+  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. Shuffled turns: the mean where each speaker’s replies are in random order. Surrogate pairs: what is expected of these two when each is paired with speakers of other sessions, how far such an expectation is off (SD), and by how much this session lies above it: sessions and counselors are compared by that alone. z: distance from the mean of the shuffles in standard deviations. p: share of shuffles, or of surrogate pairs, that are at least as synchronous; where order alone makes no difference, one measure in 20 has p below .05.";
   const cell = (value) => el("td", { class: "num" }, number(value));
-  return sessionTable(caption, heads, rows.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), [one.value, one.null_mean, one.z, one.p, one.surrogate_mean, one.surrogate_p].map(cell))));
+  return sessionTable(caption, heads, rows.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), [one.value, one.null_mean, one.z, one.p, one.surrogate_mean, one.surrogate_sd, one.excess, one.surrogate_p].map(cell))));
 }
