@@ -102,10 +102,10 @@ def _of_people(one: Shown, row: Row, data: Grouped) -> tuple[str, str]:
     skilled = f"sessions of skilled people {_share(row, '_against')} on average"
     line = f"{sentence(one.does)} in {_share(row, '')} of turns{_ends(row, '')}, {skilled}"
     detail = (
-        f"{one.label}, {'more' if more > 0 else 'less'} than skilled people: on average {_mean(row, '', data)}, against "
-        f"{per_cent(float(row['mean_against']))} in {int(row['n_sessions_against'])} sessions shown as good practice; a "
-        f"difference of {100 * more:.0f} points, 95% interval {low:.0f} to {high:.0f}, which also holds how far corpora "
-        f"of like skill lie apart (t test;"
+        f"{one.label}, {'more' if more > 0 else 'less'} than skilled people: on average {_mean(row, '', data)}, "
+        f"against {per_cent(float(row['mean_against']))} in {int(row['n_sessions_against'])} sessions shown as good "
+        f"practice; a difference of {100 * more:.0f} points, 95% interval {low:.0f} to {high:.0f}, which also holds "
+        f"how far corpora of like skill lie apart (t test;"
     )
     return line, detail
 

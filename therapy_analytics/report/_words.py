@@ -7,8 +7,9 @@ from math import isfinite
 
 SESSIONS = (
     "Each session's count of questions, of reflections, of turns with advice or information, and of advice is compared "
-    "with {n} sessions of skilled people that were recorded as good practice (AnnoMI and HLQC). The test allows for the "
-    "differences among those sessions and for the number of turns (beta-binomial, two-sided; {n_tests:,} comparisons)."
+    "with {n} sessions of skilled people that were recorded as good practice (AnnoMI and HLQC). The test allows for "
+    "the differences among those sessions and for the number of turns (beta-binomial, two-sided; {n_tests:,} "
+    "comparisons)."
 )
 NO_REFERENCE = (
     "Single sessions are compared with no reference: the reference profiles hold only for this package's taggers with "

@@ -48,7 +48,7 @@ from therapy_analytics.results._write import (
 __all__ = [
     "DATASETS", "DONE", "FOLDERS", "PAGE", "PROBLEMS", "RECORDS", "SESSIONS", "Folder", "Form", "Record", "as_csv",
     "data_file", "form_of", "hash_of_all", "joined_rows", "joined_wide", "library", "load", "opened", "problems_table",
-    "read_csv", "read_recipe", "read_record", "read_sessions", "read_table", "read_wide_turns", "record_file", "records_at",
-    "session_is_whole", "session_texts", "wide", "write_csv", "write_data_files", "write_figures_again",
+    "read_csv", "read_recipe", "read_record", "read_sessions", "read_table", "read_wide_turns", "record_file",
+    "records_at", "session_is_whole", "session_texts", "wide", "write_csv", "write_data_files", "write_figures_again",
     "write_joined", "write_not_drawn", "write_run_figures", "write_session",
 ]  # fmt: skip
