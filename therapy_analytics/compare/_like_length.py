@@ -133,6 +133,9 @@ def of_excess(x: Floats, y: Floats, length: tuple[Floats, Floats], *, paired: bo
         centred = covariates - np.nanmean(covariates, axis=0) if len(covariates) else covariates
         design = np.column_stack([side, np.ones(len(outcome)), centred])
     known = ~np.isnan(outcome) & ~np.isnan(design).any(axis=1)
+    varies = np.ptp(design[known], axis=0) if known.any() else np.zeros(design.shape[1])
+    n_kept = 1 if paired else 2  # of the group, and of the constant
+    design = design[:, [j for j in range(design.shape[1]) if j < n_kept or varies[j] > 0]]
     df = int(known.sum()) - design.shape[1]
     if int(known.sum()) < FEWEST or df < 1 or np.linalg.matrix_rank(design[known]) < design.shape[1]:
         return LikeLength()
