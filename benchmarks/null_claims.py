@@ -1,59 +1,43 @@
 """How often the page and `compare` claim something of counselors whose names were dealt at random, or miss a shift.
 
-Real sessions of high quality (AnnoMI and HLQC, one a recording, no disputed label) are drawn without replacement, the
-counselors' names are permuted over them, and the page and the command are asked what they claim. Whatever they claim
-of a counselor then is false. In the second table a difference of 1.5 standard deviations of sessions is added to one
-code of one of two counselors, and the share of runs is printed in which it is found.
+Real sessions of high quality (AnnoMI and HLQC, one a recording, no disputed label) are drawn without replacement, each
+as of a client of its own, the counselors' names are permuted over them, and the page and the command are asked what
+they claim; the command also of all measures of synchrony. Whatever they claim of a counselor then is false. In the second
+table a number of points is added to the rate of one code in the sessions of one of two counselors, turn by turn, and
+the share of runs is printed in which that is found.
 
-Run from the root: ``python -m benchmarks.null_claims``; it measures the corpora first, which takes some ten
-minutes, and then some forty minutes of one processor core.
-``--results FOLDER`` takes finished runs instead: FOLDER/annomi and FOLDER/hlqc.
+Run from the root: ``python -m benchmarks.null_claims --results FOLDER``, where FOLDER/annomi and FOLDER/hlqc hold what
+``tanalyze run`` wrote of these corpora. It takes some ten minutes of one processor core.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-import therapy_analytics as ta
-from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
+from benchmarks.compare_claims import CODES, QUALITY, RATES
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._effects import holm
-from therapy_analytics.compare._groups import contrasts, grouped
+from therapy_analytics.compare._groups import contrasts, counts, grouped
 from therapy_analytics.compare._measures import choose
-from therapy_analytics.compare._reference import (
-    LEVEL,
-    against_references,
-    counts,
-    profiles_for,
-    spread,
-    two_sided,
-)
+from therapy_analytics.compare._reference import LEVEL, against_references, profiles_for, spread, two_sided
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
-from therapy_analytics.language import builtin_lexicons
-from therapy_analytics.measures._base import all_columns, count_name
 from therapy_analytics.report._data import standing_out
-from therapy_analytics.report._overview import profiles_of
 
-CORPORA = {"annomi": "mi_quality", "hlqc": "quality"}
-POOLS = {"both": ("annomi", "hlqc"), "annomi": ("annomi",), "hlqc": ("hlqc",)}
-DESIGNS = ((10, 3), (6, 5), (5, 6), (4, 8), (3, 10), (2, 15))
+DESIGNS = ((2, 10), (2, 15), (3, 10), (4, 8), (6, 5))
 """Counselors, and sessions of each."""
-SHIFTED = ("therapist_question", "therapist_reflection", "therapist_input")
-SHIFT, OF_EACH = 1.5, (6, 8)
-"""Standard deviations of sessions, and sessions of either counselor."""
+POINTS, OF_EACH = 20, (10, 15)
+"""Points that are added to a rate, and sessions of either counselor."""
 SIZES = (1, 3, 6, 10, 30)
 """Sessions of a run that are held against the other corpus."""
-_BESIDE = ("session_id", "n_turns_therapist")
-CORE = [column.name for _, column in all_columns(builtin_lexicons()) if column.compare in ("tested", "shown")]
+N_PERMUTATIONS = 2_000
 _CODED = ({"tagger": {"kind": "accurate", "aim": "balanced"}},)
 
 
@@ -63,100 +47,143 @@ class Claims:
 
     Attributes
     ----------
-    rest, people, sessions : frozenset of str
-        By the page: of counselors beside the others, of counselors beside skilled people, of single sessions.
-    compared, reference : frozenset of str
-        By ``tanalyze compare`` and by ``tanalyze compare --against reference``.
+    page, sessions : frozenset of str
+        By the page: of counselors, beside the others and beside skilled people; of single sessions.
+    compared, synchrony, reference : frozenset of str
+        By ``tanalyze compare``, the same with ``--measures synchrony``, and with ``--against reference``.
     """
 
-    rest: frozenset[str]
-    people: frozenset[str]
+    page: frozenset[str]
     sessions: frozenset[str]
     compared: frozenset[str]
+    synchrony: frozenset[str]
     reference: frozenset[str]
 
     @property
     def of_counselors(self) -> frozenset[str]:
-        """Return what is claimed of counselors, by either."""
-        return self.rest | self.people | self.compared | self.reference
-
-    @property
-    def page(self) -> frozenset[str]:
-        """Return of what the page has a finding of any sort: empty where its list of findings is."""
-        return self.rest | self.people | self.sessions
+        """Return what is claimed of counselors by the page, the command, or the command on synchrony."""
+        return self.page | self.compared | self.synchrony | self.reference
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--results", type=Path, help="folder with finished runs: annomi and hlqc")
-    parser.add_argument("--runs", type=int, default=100, help="of each design")
-    parser.add_argument("--pools", nargs="+", choices=list(POOLS), default=list(POOLS))
+    parser.add_argument("--results", type=Path, required=True, help="folder with finished runs: annomi and hlqc")
+    parser.add_argument("--runs", type=int, default=40, help="of each design")
     asked = parser.parse_args()
-    whole = pd.concat([sessions(asked.data, asked.results, name) for name in CORPORA], ignore_index=True)
-    whole = whole.drop_duplicates("source_group")
-    print(
-        f"\n### One corpus held against the other, single sessions\n\n{markdown(list(across_rows(whole, asked.runs)))}"
-    )
-    for name in asked.pools:
-        pool = bare(whole[whole["corpus"].isin(POOLS[name])])
-        print(f"\n### {name}: {len(pool)} sessions, {asked.runs} runs of each design\n", flush=True)
-        print(markdown(list(null_rows(pool, asked.runs))), flush=True)
-        print(f"\n{SHIFT} standard deviations added:\n\n{markdown(list(power_rows(pool, asked.runs)))}", flush=True)
+    corpora = {name: skilled(asked.results / name, column) for name, column in QUALITY.items()}
+    print(f"### One corpus held against the other, single sessions\n\n{markdown(list(across(corpora, asked.runs)))}\n")
+    first = corpora["annomi"]
+    whole = pd.concat([one.sessions for one in corpora.values()], ignore_index=True)
+    pool = replace(first, sessions=whole, recipes=_CODED, sources=())
+    print(f"### {len(whole)} sessions, {asked.runs} runs of each design\n")
+    print(markdown(list(null_rows(pool, asked.runs))), flush=True)
+    print(f"\n### {POINTS} points added to one code\n\n{markdown(list(power_rows(pool, asked.runs)))}")
 
 
-def sessions(data: Path, results: Path | None, name: str) -> pd.DataFrame:
-    """Return the sessions of high quality of a corpus, without disputed labels."""
-    if results is not None:
-        frame = pd.read_csv(results / name / "sessions.csv", dtype={"session_id": str, "source_group": str})
-    else:
-        frame = ta.analyze(sessions_of(data, name)).sessions
-    high = (frame[CORPORA[name]] == "high") & ~frame["quality_label_disputed"].astype(str).eq("True")
-    return frame[high].copy().assign(corpus=name)
+def skilled(folder: Path, column: str) -> Results:
+    """Return the sessions of high quality of a corpus, one of a recording, without disputed labels."""
+    read = read_results(folder)
+    frame = read.sessions
+    kept = (frame[column] == "high") & (frame["quality_label_disputed"] != "True")
+    frame = frame[kept & ~frame["source_group"].duplicated()].drop(columns=[column, "source_group"])
+    # They are in the reference of skilled people; as if they were not, so that the page compares them with it.
+    told = {"session_id": folder.name + "/" + frame["session_id"], "skilled_reference_turns": np.nan}
+    return replace(read, sessions=frame.assign(**told).reset_index(drop=True))
 
 
-def bare(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the core measures alone: nothing is claimed of others unless they are named."""
-    columns = (*_BESIDE, *CORE, *(f"{name}{end}" for name in CORE for end in ("_lo", "_hi")), *map(count_name, CORE))
-    return frame[[name for name in dict.fromkeys(columns) if name in frame]]
-
-
-def null_rows(pool: pd.DataFrame, runs: int) -> Iterator[Sequence[str]]:
-    """Yield for each design the share of runs with claims of each sort about shuffled counselors."""
-    sorts = ("page: beside the others", "page: beside skilled people", "compare", "compare --against reference")
-    yield ["counselors x sessions", *sorts, "any of these", "page: single sessions", "page: any finding"]
-    every = []
+def null_rows(pool: Results, runs: int) -> Iterator[Sequence[str]]:
+    """Yield for each design in how many runs something is claimed of shuffled counselors, by sort of claim."""
+    names = ("page", "compared", "synchrony", "reference", "of_counselors", "sessions")
+    heads = ("page", "compare", "compare --measures synchrony", "compare --against reference", "any of these")
+    yield ["counselors x sessions", "runs", *heads, "page: single sessions"]
+    every: list[Claims] = []
     for k, n in DESIGNS:
-        if k * n <= len(pool):
-            found = [_null(pool, (k, n), seed) for seed in range(runs)]
-            every += found
-            yield [f"{k} x {n}", *_shares(found)]
-    yield ["all", *_shares(every)]
+        found = [claims(_dealt(pool, k, n, seed)) for seed in range(runs)]
+        every += found
+        yield [f"{k} x {n}", str(len(found)), *_numbers(found, names)]
+    yield ["all", str(len(every)), *_numbers(every, names)]
 
 
-def _null(pool: pd.DataFrame, design: tuple[int, int], seed: int) -> Claims:
-    k, n = design
+def _numbers(found: Sequence[Claims], names: Sequence[str]) -> list[str]:
+    return [str(sum(bool(getattr(one, name)) for one in found)) for name in names]
+
+
+def _dealt(pool: Results, k: int, n: int, seed: int) -> Results:
+    """Return sessions of shuffled counselors, each of a client of its own."""
     rng = np.random.default_rng([k, n, seed])
+    chosen = pool.sessions.iloc[rng.choice(len(pool.sessions), k * n, replace=False)].reset_index(drop=True)
     names = rng.permutation(np.repeat([f"counselor {i}" for i in range(k)], n))
-    return claims(pool.iloc[rng.choice(len(pool), k * n, replace=False)].assign(counselor=names))
+    return replace(pool, sessions=chosen.assign(counselor=names, client=chosen["session_id"]))
 
 
-def _shares(found: Sequence[Claims]) -> list[str]:
-    names = ("rest", "people", "compared", "reference", "of_counselors", "sessions", "page")
-    return [f"{np.mean([bool(getattr(one, name)) for one in found]):.1%}" for name in names]
+def claims(read: Results) -> Claims:
+    """Return what the page and the command claim, by the functions that both call."""
+    found = standing_out(read)["findings"]
+    data = {name: grouped(read, choose(read, asked), by="counselor", cluster=None)
+            for name, asked in (("core", None), ("synchrony", ["synchrony"]))}  # fmt: skip
+    tables = {
+        name: comparison_table(one, contrasts(one, None), permutations=N_PERMUTATIONS) for name, one in data.items()
+    }
+    profiles = profiles_for("accurate")[0]
+    if profiles is None:
+        msg = "there are no reference profiles"
+        raise RuntimeError(msg)
+    high = profiles[profiles["group"] == "human_high"]  # these are skilled people
+    tables["reference"] = against_references(data["core"], groups_table(data["core"]), high)
+    claimed = {name: frozenset(one.loc[one["finding"] == DIFFERS, "measure"]) for name, one in tables.items()}
+    return Claims(
+        page=_measures(found, single=False),
+        sessions=_measures(found, single=True),
+        compared=claimed["core"],
+        synchrony=claimed["synchrony"],
+        reference=claimed["reference"],
+    )
 
 
-def across_rows(whole: pd.DataFrame, runs: int) -> Iterator[Sequence[str]]:
+def _measures(found: Sequence[Mapping[str, object]], *, single: bool) -> frozenset[str]:
+    return frozenset(str(one["measure"]) for one in found if (one["session"] is not None) == single)
+
+
+def power_rows(pool: Results, runs: int) -> Iterator[Sequence[str]]:
+    """Yield for each code and number of sessions the share of runs in which points added to it are found."""
+    yield ["code", "sessions", "rate before", "points added", "compare", "compare --measures (this one)", "page"]
+    for code in CODES:
+        for n in OF_EACH:
+            found = np.mean([_shifted(pool, code, n, seed) for seed in range(runs)], axis=0)
+            rate, added, *shares = found
+            yield [code, f"{n} against {n}", f"{rate:.2f}", f"{100 * added:.0f}", *(f"{one:.0%}" for one in shares)]
+
+
+def _shifted(pool: Results, code: str, n: int, seed: int) -> tuple[float, float, bool, bool, bool]:
+    """Return the rate before, what was added, and whether the command, asked of this alone, and the page claim it."""
+    name, rng = f"{code}_rate", np.random.default_rng([n, seed])
+    frame = _dealt(pool, 2, n, seed).sessions
+    own, of = (frame["counselor"] == "counselor 1").to_numpy(), counts(frame, name)
+    before = frame[name].to_numpy(dtype=np.float64)
+    # Each turn without the code gets it with the probability that adds so much on average.
+    chance = min(POINTS / 100 / (1 - float(np.nanmean(before))), 1.0)
+    after = np.where(own, of[:, 0] + rng.binomial((of[:, 1] - of[:, 0]).astype(int), chance), of[:, 0])
+    read = replace(pool, sessions=frame.assign(**{f"n_{code}": after, name: after / of[:, 1]}))
+    tables = []
+    for asked in (None, [name]):
+        data = grouped(read, choose(read, asked), by="counselor", cluster=None)
+        table = comparison_table(data, contrasts(data, None), permutations=N_PERMUTATIONS).set_index("measure")
+        tables.append(bool(table.at[name, "finding"] == DIFFERS))
+    page = name in _measures(standing_out(read)["findings"], single=False)
+    return float(np.nanmean(before)), float((after / of[:, 1] - before)[own].mean()), *tables, page
+
+
+def across(corpora: Mapping[str, Results], runs: int) -> Iterator[Sequence[str]]:
     """Yield how often a session is claimed of when the reference is the other corpus, by the number of sessions."""
     yield ["reference", "sessions of", *map(str, SIZES)]
-    for name in CORPORA:
-        own, other = whole[whole["corpus"] == name], whole[whole["corpus"] != name]
-        p = [_beside(own, other, f"{code}_rate") for code in SHIFTED]
-        rng, every = np.random.default_rng(0), np.column_stack(p)
+    for name, own in corpora.items():
+        other = next(one for one in corpora if one != name)
+        every = np.column_stack([_beside(own.sessions, corpora[other].sessions, rate) for rate in RATES])
+        rng = np.random.default_rng(0)
         drawn = [[every[rng.choice(len(every), n, replace=False)] for _ in range(20 * runs)] for n in SIZES]
         shares = [np.mean([(holm(one) < LEVEL).any() for one in some]) for some in drawn]
-        yield [name, next(one for one in CORPORA if one != name), *(f"{share:.1%}" for share in shares)]
+        yield [name, other, *(f"{share:.1%}" for share in shares)]
 
 
 def _beside(own: pd.DataFrame, other: pd.DataFrame, name: str) -> Floats:
@@ -164,63 +191,7 @@ def _beside(own: pd.DataFrame, other: pd.DataFrame, name: str) -> Floats:
     if found is None:
         msg = f"{name} is the same in all sessions"
         raise RuntimeError(msg)
-    return two_sided(*counts(other, name), found)
-
-
-def power_rows(pool: pd.DataFrame, runs: int) -> Iterator[Sequence[str]]:
-    """Yield for each code and number of sessions the share of runs in which a shift added to it is claimed."""
-    yield ["code", "sessions", "mean shift", "page", "compare", "compare --measures (this one)"]
-    for code in SHIFTED:
-        for n in OF_EACH:
-            found = [_shifted(pool, code, n, seed) for seed in range(runs)]
-            shift, page, command, alone = np.mean(found, axis=0)
-            yield [f"{code}_rate", f"{n} against {n}", f"{shift:.2f}", f"{page:.0%}", f"{command:.0%}", f"{alone:.0%}"]
-
-
-def _shifted(pool: pd.DataFrame, code: str, n: int, seed: int) -> tuple[float, bool, bool, bool]:
-    """Return the shift, and whether the page, the command, and the command that asks of this measure alone claim it."""
-    name, rng = f"{code}_rate", np.random.default_rng([n, seed])
-    drawn = pool.iloc[rng.choice(len(pool), 2 * n, replace=False)].assign(counselor=np.repeat(["A", "B"], n))
-    turns, own = drawn["n_turns_therapist"], drawn["counselor"] == "B"
-    # In whole turns, up to all turns of a session.
-    raised = np.minimum(np.rint((drawn[name] + SHIFT * pool[name].std()) * turns), turns)
-    after = drawn.assign(**{f"n_{code}": drawn[f"n_{code}"].where(~own, raised)})
-    after[name] = after[name].where(~own, raised / turns)
-    found, read = claims(after), _read(after)
-    data = grouped(read, choose(read, [name]), by="counselor", cluster=None)
-    alone = comparison_table(data, contrasts(data, None))["finding"].eq(DIFFERS).any()
-    return (after[name] - drawn[name])[own].mean(), name in found.rest, name in found.compared, bool(alone)
-
-
-def _read(drawn: pd.DataFrame) -> Results:
-    return replace(read_results(drawn.reset_index(drop=True)), recipes=_CODED)
-
-
-def claims(drawn: pd.DataFrame) -> Claims:
-    """Return what the page and the command claim of a table of sessions, by the functions that both call."""
-    read = _read(drawn)
-    profiles = profiles_of(read)
-    if profiles is None:
-        msg = "there are no reference profiles"
-        raise RuntimeError(msg)
-    found = standing_out(read)["findings"]
-    between = [one for one in found if one["session"] is None]
-    people = [one for one in between if "than skilled people" in one["detail"]]
-    data = grouped(read, choose(read, None), by="counselor", cluster=None)
-    compared = comparison_table(data, contrasts(data, None))
-    references = profiles_for("accurate")[0]
-    reference = against_references(data, groups_table(data), profiles if references is None else references)
-    return Claims(
-        rest=_measures(one for one in between if one not in people),
-        people=_measures(people),
-        sessions=_measures(one for one in found if one["session"] is not None),
-        compared=frozenset(compared.loc[compared["finding"] == DIFFERS, "measure"]),
-        reference=frozenset(reference.loc[reference["finding"] == DIFFERS, "measure"]),
-    )
-
-
-def _measures(found: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    return frozenset(str(one["measure"]) for one in found)
+    return two_sided(*counts(other, name).T, found)
 
 
 if __name__ == "__main__":
