@@ -21,6 +21,8 @@ from scipy import special, stats
 from benchmarks._markdown import markdown
 from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.outcomes._associations import BETTER, LEVEL, WORSE, associations
+from therapy_analytics.outcomes._drawn import RATE_ON_SCORE, SCORE_ON_RATE, drawn_slopes
+from therapy_analytics.outcomes._levels import CLIENTS as BETWEEN
 from therapy_analytics.outcomes._levels import COUNSELORS, LEVELS, WITHIN, nesting
 from therapy_analytics.outcomes._mixed import nested_fit
 from therapy_analytics.outcomes._robust import within
@@ -309,6 +311,82 @@ def _untrended(columns: Floats, client: Ints) -> float:
     return float(2 * stats.t.sf(abs(slopes[0]) / np.sqrt(inverse[0, 0] * (left @ left) / df), df))
 
 
+# The tagger's error
+
+CODES = {
+    "mi_question": (0.893, 0.948, 0.318),
+    "mi_reflection": (0.825, 0.839, 0.316),
+    "mi_input": (0.579, 0.941, 0.158),
+    "mi_change": (0.482, 0.836, 0.234),
+    "mi_sustain": (0.414, 0.900, 0.109),
+}
+"""Sensitivity and specificity of the accurate tagger in recordings that it had not seen, and how common the code is
+there (``tagger_errors.csv`` of version 0.5.0)."""
+CLIENTS_OF_STUDY, SESSIONS_OF_STUDY, TURNS, CODED = 30, 8, 30, 3
+SHIFT = 1.0
+"""Standard deviation between sessions of the log-odds of an error, as between recordings in ``tagger_errors.csv``."""
+LEANS = {0.0: "errs alike for all scores", 0.5: "gives more where scores are high (.5 of log-odds for each SD)"}
+
+
+def tagger_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]:
+    """Yield how slopes on rates that the machine counts lie beside those on true rates, and what people's codes mend.
+
+    People code three turns of each session.
+    """
+    heads = ["machine's slope / true slope", f"machine's intervals {error(runs)}"]
+    heads += [f"rate on score with people's codes {error(runs)}", "score on rate with people's codes", "of studies"]
+    yield ["code", "sensitivity, specificity", "the tagger", "level", *heads]
+    for code, errors in CODES.items():
+        truth = shares(pool, partial(_tagged, errors, 0.0, None), 4 * runs)
+        for lean, name in LEANS.items():
+            found = shares(pool, partial(_tagged, errors, lean, truth.to_dict()), runs)
+            for level in (WITHIN, BETWEEN):
+                ratio = found[f"{level} machine"] / truth[f"{level} slope"]
+                cells = [percent(found[f"{level} {one}"]) for one in ("inside", "of rate", "of score", "known")]
+                about = [code, f"{errors[0]:.2f}, {errors[1]:.2f}", name, level.replace("_", " ")]
+                yield [*about, f"{ratio:.2f}", *cells]
+
+
+def _tagged(
+    errors: tuple[float, float, float], lean: float, truth: dict[str, float] | None, seed: int
+) -> dict[str, float]:
+    """Return the slopes on true rates of a study; with their truth, what the machine's rates make of them."""
+    sensitivity, specificity, base = errors
+    rng = np.random.default_rng([seed, int(1000 * base), truth is None])
+    client = np.repeat(np.arange(CLIENTS_OF_STUDY), SESSIONS_OF_STUDY)
+    n = len(client)
+    level = 0.5 * rng.normal(size=CLIENTS_OF_STUDY)[client] + 0.6 * rng.normal(size=n)
+    has = rng.random((n, TURNS)) < special.expit(special.logit(base) + level)[:, None]
+    score = 0.5 * level / 0.6 + rng.normal(size=CLIENTS_OF_STUDY)[client] + rng.normal(size=n)
+    shift = SHIFT * rng.normal(size=n) + lean * (score - score.mean()) / score.std()
+    scale = np.sqrt(1 + (16 * np.sqrt(3) / (15 * np.pi) * SHIFT) ** 2)  # the mean over sessions is the known error
+    right = np.where(has, special.logit(sensitivity), special.logit(1 - specificity)) * scale + shift[:, None]
+    gives = rng.random((n, TURNS)) < special.expit(right)
+    joined = pd.DataFrame({"session_id": [f"s{i}" for i in range(n)], "client": client.astype(str), "counselor": ""})
+    joined["number"] = np.tile(np.arange(1.0, SESSIONS_OF_STUDY + 1), CLIENTS_OF_STUDY)
+    joined = joined.assign(y=score, x=(has if truth is None else gives).mean(axis=1))
+    slopes = associations(joined, ["x"], ["y"], {"y": True}, targets=["session"]).set_index("level")
+    turns = pd.DataFrame({"session_id": np.repeat(joined["session_id"], TURNS), "machine": gives.ravel().astype(float)})
+    turns = turns.reset_index(drop=True).assign(inclusion=1.0, people=has.ravel().astype(float))
+    if truth is not None:
+        coded = rng.random((n, TURNS)).argsort(axis=1).ravel() < CODED
+        turns = turns.assign(inclusion=CODED / TURNS, people=turns["people"].where(coded))
+    drawn = drawn_slopes(joined, {"x": turns}, ["x"], ["y"]).set_index(["level", "direction"])
+    found: dict[str, float] = {}
+    for at in (WITHIN, BETWEEN):
+        low, slope, high = slopes.loc[at, ["lo", "slope", "hi"]].astype(float)
+        if truth is None:
+            found |= {f"{at} slope": slope, f"{at} {SCORE_ON_RATE}": float(drawn.loc[(at, SCORE_ON_RATE), "slope"])}
+            found[f"{at} {RATE_ON_SCORE}"] = float(drawn.loc[(at, RATE_ON_SCORE), "slope"])
+            continue
+        found |= {f"{at} machine": slope, f"{at} inside": float(low <= truth[f"{at} slope"] <= high)}
+        for name, way in (("of rate", RATE_ON_SCORE), ("of score", SCORE_ON_RATE)):
+            low, high = drawn.loc[(at, way), ["lo", "hi"]].astype(float)
+            found[f"{at} {name}"] = float(low <= truth[f"{at} {way}"] <= high) if np.isfinite(low) else np.nan
+        found[f"{at} known"] = float(np.isfinite(low))
+    return found
+
+
 # Shuffled scores
 
 SHUFFLED = (Design(1, 12, 6), Design(6, 5, 4, uneven=True), Design(12, 3, 3), Design(10, 30, 1))
@@ -375,6 +453,7 @@ TABLES: dict[str, tuple[str, Callable[[ProcessPoolExecutor, int], Iterator[Seque
     "mixed": ("Slopes by mixed models: coverage of 95 % intervals (%)", mixed_rows),
     "next": ("The next score given this one's, which nothing predicts: coverage of 95 % intervals (%)", next_rows),
     "trend": ("Trends without a link, and with one: studies with a claim (%)", trend_rows),
+    "tagger": ("Slopes on rates that the machine counts: coverage of 95 % intervals (%)", tagger_rows),
     "shuffled": ("Scores shuffled: data sets with a claim that is not so (%)", shuffled_rows),
 }
 
