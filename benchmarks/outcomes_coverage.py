@@ -1,8 +1,8 @@
-"""How often intervals of slopes between measures and scores are right, and how often shuffled scores give a claim.
+"""How often intervals of slopes between measures and scores are right, and how often trends or shuffles give claims.
 
 Run from the root: ``python -m benchmarks.outcomes_coverage [--runs N] [--jobs N]``. It prints five tables for
 docs/validity.md, by simulation; a share of N runs has a Monte Carlo error, which stands in each head. With the defaults
-it takes some ten minutes of two processor cores.
+it takes some hour of two processor cores; ``--tables trend --runs 100`` takes three minutes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ from therapy_analytics.outcomes._drawn import RATE_ON_SCORE, SCORE_ON_RATE, draw
 from therapy_analytics.outcomes._levels import CLIENTS as BETWEEN
 from therapy_analytics.outcomes._levels import COUNSELORS, LEVELS, WITHIN, nesting
 from therapy_analytics.outcomes._mixed import nested_fit
-from therapy_analytics.outcomes._robust import within
+from therapy_analytics.outcomes._robust import basis, robust_slope, trend, within
 
 RUNS = 400
 SHUFFLES = 200
@@ -120,9 +119,15 @@ def _mixed(design: Design, kind: str, seed: int) -> dict[str, float]:
     y = noise + 0.3 * sum(parts.values())
     if kind == "slopes" and WITHIN in parts:
         y = y + 0.3 * rng.normal(size=client.max() + 1)[client] * parts[WITHIN]
-    fit = nested_fit(y, np.column_stack([*parts.values(), np.ones(len(y))]), nested.client, nested.counselor)
-    inside = np.abs(fit.slopes - 0.3) <= stats.t.ppf(0.975, fit.df) * fit.errors
-    return {level: float(inside[j]) for j, level in enumerate(parts) if nested.free[level] > 1}
+    number = (np.arange(len(y)) - np.flatnonzero(np.diff(client, prepend=-1))[client] + 1.0).astype(np.float64)
+    held = np.column_stack([np.ones(len(y)), trend(number)])
+    fit = nested_fit(y, np.column_stack([*parts.values(), basis(held)]), nested.client, nested.counselor)
+    found = {level: (fit.slopes[j], fit.errors[j], fit.df[j]) for j, level in enumerate(parts)}
+    if WITHIN in parts:
+        deviations = within(np.column_stack([y, x, trend(number, levels=True)]), client)
+        found[WITHIN] = robust_slope(deviations[:, 0], deviations[:, 1], deviations[:, 2:], client)
+    ends = {level: (abs(slope - 0.3), stats.t.ppf(0.975, df) * error) for level, (slope, error, df) in found.items()}
+    return {level: float(off <= half) for level, (off, half) in ends.items() if nested.free[level] > 1}
 
 
 # The next score
@@ -204,7 +209,7 @@ class Course:
         done, course = (number - 1) / (sessions - 1), SHAPES[self.shape](number, sessions)
 
         def drawn(size: float) -> Floats:
-            noise = stats.norm.rvs(size=(n, sessions + 20), random_state=rng)
+            noise = rng.normal(size=(n, sessions + 20))
             for at in range(1, sessions + 20):
                 noise[:, at] = self.alike * noise[:, at - 1] + np.sqrt(1 - self.alike**2) * noise[:, at]
             steep = self.own * rng.normal(size=n)[client] + self.of_counselor * rng.normal(size=n)[client // 5]
@@ -242,7 +247,8 @@ COURSES = (
     Course(clients=60, sessions=12), Course(clients=30, sessions=8, shape="slowing"),
     Course(clients=60, sessions=12, shape="fast, then level"), Course(clients=10, sessions=8, shape="fast, then level"),
     Course(clients=60, sessions=8, shape="after the first session"),
-    Course(clients=8, sessions=8, shape="after the first session"), Course(clients=60, sessions=8, shape="at half time"),
+    Course(clients=8, sessions=8, shape="after the first session"),
+    Course(clients=60, sessions=8, shape="at half time"),
     Course(clients=30, sessions=12, uneven=True), Course(clients=30, sessions=12, shape="slowing", uneven=True),
     Course(clients=30, sessions=8, alike=0.6), Course(clients=10, sessions=12, alike=0.6),
     Course(clients=30, sessions=8, own=0.5), Course(clients=10, sessions=8, own=0.5),
@@ -339,7 +345,9 @@ def tagger_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]
     for code, errors in CODES.items():
         truth = shares(pool, partial(_tagged, errors, 0.0, None), 4 * runs)
         for lean, name in LEANS.items():
-            found = shares(pool, partial(_tagged, errors, lean, truth.to_dict()), runs)
+            found = shares(
+                pool, partial(_tagged, errors, lean, {str(name): float(value) for name, value in truth.items()}), runs
+            )
             for level in (WITHIN, BETWEEN):
                 ratio = found[f"{level} machine"] / truth[f"{level} slope"]
                 cells = [percent(found[f"{level} {one}"]) for one in ("inside", "of rate", "of score", "known")]
@@ -371,19 +379,21 @@ def _tagged(
     if truth is not None:
         coded = rng.random((n, TURNS)).argsort(axis=1).ravel() < CODED
         turns = turns.assign(inclusion=CODED / TURNS, people=turns["people"].where(coded))
-    drawn = drawn_slopes(joined, {"x": turns}, ["x"], ["y"]).set_index(["level", "direction"])
+    drawn = drawn_slopes(joined, {"x": turns}, ["x"], ["y"])
     found: dict[str, float] = {}
     for at in (WITHIN, BETWEEN):
-        low, slope, high = slopes.loc[at, ["lo", "slope", "hi"]].astype(float)
+        low, slope, high = slopes.loc[[at], ["lo", "slope", "hi"]].to_numpy(dtype=np.float64)[0]
+        ways = (("of rate", RATE_ON_SCORE), ("of score", SCORE_ON_RATE))
+        own = drawn[drawn["level"] == at].set_index("direction")
+        ends = {way: own.loc[[way], ["lo", "slope", "hi"]].to_numpy(dtype=np.float64)[0] for _, way in ways}
         if truth is None:
-            found |= {f"{at} slope": slope, f"{at} {SCORE_ON_RATE}": float(drawn.loc[(at, SCORE_ON_RATE), "slope"])}
-            found[f"{at} {RATE_ON_SCORE}"] = float(drawn.loc[(at, RATE_ON_SCORE), "slope"])
+            found |= {f"{at} slope": slope} | {f"{at} {way}": ends[way][1] for _, way in ways}
             continue
         found |= {f"{at} machine": slope, f"{at} inside": float(low <= truth[f"{at} slope"] <= high)}
-        for name, way in (("of rate", RATE_ON_SCORE), ("of score", SCORE_ON_RATE)):
-            low, high = drawn.loc[(at, way), ["lo", "hi"]].astype(float)
-            found[f"{at} {name}"] = float(low <= truth[f"{at} {way}"] <= high) if np.isfinite(low) else np.nan
-        found[f"{at} known"] = float(np.isfinite(low))
+        for name, way in ways:
+            known, inside = np.isfinite(ends[way][0]), ends[way][0] <= truth[f"{at} {way}"] <= ends[way][2]
+            found[f"{at} {name}"] = float(inside) if known else np.nan
+        found[f"{at} known"] = float(np.isfinite(ends[SCORE_ON_RATE][0]))
     return found
 
 
@@ -450,7 +460,7 @@ def _claims(joined: pd.DataFrame, groups: pd.Series, rng: np.random.Generator) -
 
 
 TABLES: dict[str, tuple[str, Callable[[ProcessPoolExecutor, int], Iterator[Sequence[str]]]]] = {
-    "mixed": ("Slopes by mixed models: coverage of 95 % intervals (%)", mixed_rows),
+    "mixed": ("Slopes at three levels: coverage of 95 % intervals (%)", mixed_rows),
     "next": ("The next score given this one's, which nothing predicts: coverage of 95 % intervals (%)", next_rows),
     "trend": ("Trends without a link, and with one: studies with a claim (%)", trend_rows),
     "tagger": ("Slopes on rates that the machine counts: coverage of 95 % intervals (%)", tagger_rows),

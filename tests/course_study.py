@@ -37,7 +37,8 @@ def write_study(folder: Path, *, clients: int = 12, sessions: int = 6, seed: int
     """Write transcripts with a table about them, and PHQ-9 scores; return the folder and the table of scores.
 
     Clients p01, p02, ... of three counselors; p03 and p09 get worse by ten points, the others better by eight. In
-    sessions with lower scores the therapist reflects more, also beside the client's trend. Client p03 speaks of danger in the fourth session.
+    sessions with lower scores the therapist reflects more, also beside the client's trend. Client p03 speaks of danger
+    in the fourth session.
     """
     rng = random.Random(seed)
     transcripts = folder / "transcripts"

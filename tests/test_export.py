@@ -362,7 +362,6 @@ def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_p
     assert not path.exists()  # an earlier export is replaced whole
 
 
-
 def test_one_session_alone(tmp_path: Path) -> None:
     files = export(ta.analyze([session("Hello?", "Hm.")], tagger=FAST), tmp_path / "o")
     assert len(pd.read_csv(files[0])) == 1

@@ -243,30 +243,6 @@ def coverage_mixed_models() -> Figure:
     return figure
 
 
-def coverage_imputed() -> Figure:
-    """Draw how often intervals of slopes hold when codes are imputed."""
-    found = table("coverage_imputed")
-    found = found[found.sessions.isin(["30", "100", "200"])]
-    taggers = list(dict.fromkeys(found.tagger))
-    short = {
-        taggers[0]: "calibrated; sessions differ",
-        taggers[1]: "calibrated; sessions alike",
-        taggers[2]: "errs with scores",
-    }
-    found = found.assign(row=[f"{short[a]}, {n} sessions" for a, n in zip(found.tagger, found.sessions, strict=True)])
-    names, methods = list(dict.fromkeys(found.row)), ["mean of imputed", "Rubin's rules", "decisions"]
-    figure, axes = panels(2, 72, sharey=True)
-    for one, slope in zip(axes, ("score on rate", "rate on predictor"), strict=True):
-        rows(one, names)
-        for nth, method in enumerate(methods):
-            part = found[(found.slope == slope) & (found.method == method)]
-            intervals(one, part, names, "coverage_percent", key="row", series=(nth, 3))
-        mark(one, 95)
-        one.set(xlim=(-3, 103), title=f"Slope of {slope}", xlabel="Coverage of 95% intervals (%)")
-    below(figure, ["mean of imputed codes (what outcomes does)", "Rubin's rules", "decisions"])
-    return figure
-
-
 def shuffled_names() -> Figure:
     """Draw how often shuffled names of counselors give a claim, and how often a true difference is found."""
     found, power = table("shuffled_names"), table("shuffled_names_power")
@@ -478,7 +454,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     one.__name__: one
     for one in (
         *(session_rates, process_quality, answers_to_sustain, turn_rates, agreement_coverage, coverage_corrected),
-        *(coverage_mixed_models, coverage_imputed, shuffled_names, synchrony_sessions, chimeras, planted_strength),
+        *(coverage_mixed_models, shuffled_names, synchrony_sessions, chimeras, planted_strength),
         *(outcomes_prediction, outcome_ledger, alliance_quality, disclosure_after_synchrony, advice_after_feelings),
         unlike_training,
     )

@@ -108,8 +108,8 @@ def associations(
     ----------
     joined : DataFrame
         A row a session: ``session_id``, ``client``, ``counselor`` ("" where unknown), ``number`` (1, 2, ... within the
-        client; nan where neither numbers nor dates say it), the scales and the measures (nan where missing), and for the length
-        ``n_words_therapist`` and ``n_words_client``, else ``n_turns``.
+        client; nan where neither numbers nor dates say it), the scales and the measures (nan where missing), and for
+        the length ``n_words_therapist`` and ``n_words_client``, else ``n_turns``.
     measures, scales : sequence of str
         Columns of it.
     better : mapping of str to bool
@@ -164,9 +164,9 @@ def associations(
     ----------
     Enders, C. K., & Tofighi, D. (2007). Centering predictor variables in cross-sectional multilevel models.
     Psychological Methods, 12(2), 121-138. Curran, P. J., & Bauer, D. J. (2011). The disaggregation of within-person and
-    between-person effects in longitudinal models of change. Annual Review of Psychology, 62, 583-619. Benjamini, Y., & Hochberg, Y. (1995). Controlling the false discovery rate.
-    Journal of the Royal Statistical Society B, 57(1), 289-300. Lakens, D. (2017). Equivalence tests. Social
-    Psychological and Personality Science, 8(4), 355-362.
+    between-person effects in longitudinal models of change. Annual Review of Psychology, 62, 583-619. Benjamini, Y., &
+    Hochberg, Y. (1995). Controlling the false discovery rate. Journal of the Royal Statistical Society B, 57(1),
+    289-300. Lakens, D. (2017). Equivalence tests. Social Psychological and Personality Science, 8(4), 355-362.
 
     Examples
     --------
@@ -247,7 +247,9 @@ def _cases(rows: pd.DataFrame, kept: Bools, name: str, *, adjusted: bool) -> _Ca
 def _slopes(model: _Cases, levels: Sequence[str]) -> dict[str, _Slope]:
     """Return the slope of each of some levels that the cases have."""
     if not model.nested.free:
-        return {CLIENTS: _Slope(notes=(f"{len(model.y)} with score and measure: too few",))} if CLIENTS in levels else {}
+        return (
+            {CLIENTS: _Slope(notes=(f"{len(model.y)} with score and measure: too few",))} if CLIENTS in levels else {}
+        )
     nested = model.nested
     parts = nested.split(model.x)
     spreads = {"x": nested.spread(parts), "y": nested.spread(nested.split(model.y))}
@@ -338,7 +340,7 @@ def _held_constant(model: _Cases) -> Floats:
     known = np.isfinite(model.number)
     if known.any():
         columns += list(trend(np.where(known, model.number, model.number[known].mean())).T)
-    return basis(np.column_stack(columns)) * np.sqrt(len(units))  # of the size of an intercept
+    return np.asarray(basis(np.column_stack(columns)) * np.sqrt(len(units)))  # of the size of an intercept
 
 
 def _row(slope: _Slope) -> dict[str, Any]:

@@ -172,7 +172,8 @@ def drawn_slopes(
             names = pd.unique(known["session_id"])
             n_gold = int(known.loc[known["people"].notna(), "session_id"].nunique())
             about = {"scale": scale, "measure": name, "n_sessions": len(names), "n_gold": n_gold}
-            own = by_session.reindex(names)[[scale, name, CLIENT, "number"]].set_axis(["y", "x", CLIENT, "number"], axis=1)
+            own = by_session.reindex(names)[[scale, name, CLIENT, "number"]]
+            own.columns = pd.Index(["y", "x", CLIENT, "number"])
             rows += [about | row for row in _levels(known, own, n_gold)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -288,4 +289,4 @@ def _moments(units: _Units, which: int, some: Bools) -> Floats:
     left = units.kept[some] - (held**2).sum(axis=1)
     n_means = len(np.unique(units.clusters[some])) if units.n_means else 0
     free = max(len(y) - n_means - held.shape[1], 1)
-    return np.array([y @ rate, rate @ rate - units.noise[which][some] @ left]) / free
+    return np.asarray(np.array([y @ rate, rate @ rate - units.noise[which][some] @ left]) / free)

@@ -167,10 +167,11 @@ def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> t
 
     for name in ("client", "counselor", "date"):
         table[name] = table[name].where(table[name] != "", told(name, known[known[name] != ""]).fillna(""))
-    given = table["number"].mask(table["counted"])
     by_id = known[known["number"].notna() & (known["session_id"] != "")]
-    again = numbered(table.drop(columns=["number", "counted", "guessed"]).assign(given=given.fillna(told("number", by_id))))
-    return again.table.drop(columns="counted").join(wide.reindex(columns=[one.name for one in scores.scales])), again.notes
+    given = table["number"].mask(table["counted"]).fillna(told("number", by_id))
+    again = numbered(table.drop(columns=["number", "counted", "guessed"]).assign(given=given))
+    table = again.table.drop(columns="counted").join(wide.reindex(columns=[one.name for one in scores.scales]))
+    return table, again.notes
 
 
 def _without_transcript(scores: Scores, found: MatchedScores, table: pd.DataFrame) -> pd.DataFrame:

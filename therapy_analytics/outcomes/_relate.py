@@ -142,7 +142,8 @@ def _by_hand(corrected: pd.DataFrame, labels: dict[str, str], rests_on: str) -> 
         slope, low, high = (f"{row[name]:+.3g}" for name in ("slope", "lo", "hi"))
         yield (
             f"{what}: {slope} points from a rate of 0 to 1 (95% interval {low} to {high}, {p_phrase('p', row['p'])}; "
-            f"{row['n_gold']} of {row['n_sessions']} sessions with turns by hand), where the machine's codes alone give "
-            f"{row['machine_slope']:+.3g}." + (f" But {row['note']}{end}" if row["note"] else "")
+            f"{row['n_gold']} of {row['n_sessions']} sessions with turns by hand), "
+            f"where the machine's codes alone give {row['machine_slope']:+.3g}."
+            + (f" But {row['note']}{end}" if row["note"] else "")
         )
     yield rests_on
