@@ -343,11 +343,10 @@ def tagger_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]
     heads += [f"rate on score with people's codes {error(runs)}", "score on rate with people's codes", "of studies"]
     yield ["code", "sensitivity, specificity", "the tagger", "level", *heads]
     for code, errors in CODES.items():
-        truth = shares(pool, partial(_tagged, errors, 0.0, None), 4 * runs)
+        whole = shares(pool, partial(_tagged, errors, 0.0, None), 4 * runs)
+        truth = {str(name): float(value) for name, value in whole.items()}
         for lean, name in LEANS.items():
-            found = shares(
-                pool, partial(_tagged, errors, lean, {str(name): float(value) for name, value in truth.items()}), runs
-            )
+            found = shares(pool, partial(_tagged, errors, lean, truth), runs)
             for level in (WITHIN, BETWEEN):
                 ratio = found[f"{level} machine"] / truth[f"{level} slope"]
                 cells = [percent(found[f"{level} {one}"]) for one in ("inside", "of rate", "of score", "known")]

@@ -200,29 +200,6 @@ def agreement_coverage() -> Figure:
     return figure
 
 
-def coverage_corrected() -> Figure:
-    """Draw how often intervals of slopes hold, with and without ten sessions coded by hand."""
-    found = table("coverage_corrected")
-    short = [
-        "misses a quarter, adds a tenth",
-        "adds where scores are high",
-        "misses where there are many",
-        "as the first, 5 sessions a client",
-    ]
-    names = [f"{name}, {n} sessions" for name in short for n in (30, 100, 200)]
-    figure, axes = panels(2, 92, sharey=True)
-    for one, slope in zip(axes, ("score on rate", "rate on score"), strict=True):
-        part = found[found.slope == slope].assign(row=names)
-        rows(one, names)
-        one.set_yticklabels([name if name.endswith(", 30 sessions") else name.split(", ")[-1] for name in names])
-        for nth, column in enumerate(("corrected_percent", "by_hand_alone_percent", "machine_alone_percent")):
-            intervals(one, part, names, column, key="row", series=(nth, 3))
-        mark(one, 95)
-        one.set(xlim=(-3, 103), title=f"Slope of {slope}", xlabel="Coverage of 95% intervals (%)")
-    below(figure, ["corrected by ten sessions", "ten sessions by hand alone", "machine alone"])
-    return figure
-
-
 def coverage_mixed_models() -> Figure:
     """Draw how often intervals of mixed models hold, by the size of the study."""
     found = table("coverage_mixed_models")
@@ -453,7 +430,7 @@ def unlike_training() -> Figure:
 PICTURES: dict[str, Callable[[], Figure]] = {
     one.__name__: one
     for one in (
-        *(session_rates, process_quality, answers_to_sustain, turn_rates, agreement_coverage, coverage_corrected),
+        *(session_rates, process_quality, answers_to_sustain, turn_rates, agreement_coverage),
         *(coverage_mixed_models, shuffled_names, synchrony_sessions, chimeras, planted_strength),
         *(outcomes_prediction, outcome_ledger, alliance_quality, disclosure_after_synchrony, advice_after_feelings),
         unlike_training,

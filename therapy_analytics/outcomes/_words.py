@@ -34,11 +34,11 @@ SLOPES = (
     "compared; those in bold have a q below .05 and are claimed."
 )
 TAGGER_ERROR = (
-    "No interval here holds the tagger's error, except those from codes by people (--gold). In simulated studies with the "
-    "known errors of the accurate tagger, slopes within clients on the rates that it counts were .86 (questions), .57 "
-    "(reflections), .55 (input), .26 (change talk) and .25 (sustain talk) of the slopes on true rates, and their 95% "
-    "intervals held these in 88, 36, 43, 6 and 15% of the studies. Where the tagger errs more when scores are high, "
-    "slopes can be up to twice the true ones, and there may be none where one is claimed."
+    "No interval here holds the tagger's error, except those from codes by people (--gold). In simulated studies with "
+    "the known errors of the accurate tagger, slopes within clients on the rates that it counts were .86 (questions), "
+    ".57 (reflections), .55 (input), .26 (change talk) and .25 (sustain talk) of the slopes on true rates, and their "
+    "95% intervals held these in 88, 36, 43, 6 and 15% of the studies. Where the tagger errs more when scores are "
+    "high, slopes can be nearly twice the true ones."
 )
 """What stands beside all slopes: ``benchmarks/outcomes_coverage.py``, table ``tagger``."""
 HOW_TO_READ = """
