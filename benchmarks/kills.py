@@ -66,8 +66,8 @@ COMMANDS: Mapping[str, Killed] = {
     "export": Killed("export results --out o --replace", "export others --out o"),
     "compare": Killed(f"compare results {_COMPARE} --replace", f"compare others {_COMPARE}"),
     "outcomes": Killed(
-        "outcomes results --outcomes scores.csv --imputations 0 --out o --replace",
-        "outcomes others --outcomes scores.csv --imputations 0 --out o",
+        "outcomes results --outcomes scores.csv --out o --replace",
+        "outcomes others --outcomes scores.csv --out o",
     ),
     "sample": Killed("sample results --turns 30 --out o --replace", "sample others --turns 20 --out o"),
     "agree": Killed("agree results codes.csv --out o --replace", "agree results other_codes.csv --no-plots --out o"),

@@ -1,8 +1,8 @@
-"""How often intervals of slopes between measures and scores are right, and how often shuffled scores give a claim.
+"""How often intervals of slopes between measures and scores are right, and how often trends or shuffles give claims.
 
 Run from the root: ``python -m benchmarks.outcomes_coverage [--runs N] [--jobs N]``. It prints five tables for
 docs/validity.md, by simulation; a share of N runs has a Monte Carlo error, which stands in each head. With the defaults
-it takes some ten minutes of two processor cores.
+it takes some hour of two processor cores; ``--tables trend --runs 100`` takes three minutes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,20 +19,15 @@ from scipy import special, stats
 
 from benchmarks._markdown import markdown
 from therapy_analytics.clusters import Floats, Ints
-from therapy_analytics.outcomes._associations import BETTER, WORSE, associations
-from therapy_analytics.outcomes._gold import SCORE_ON_RATE, corrected_slopes
-from therapy_analytics.outcomes._imputation import SHIFT, combined, drawn_codes
+from therapy_analytics.outcomes._associations import BETTER, LEVEL, WORSE, associations
+from therapy_analytics.outcomes._drawn import RATE_ON_SCORE, SCORE_ON_RATE, drawn_slopes
+from therapy_analytics.outcomes._levels import CLIENTS as BETWEEN
 from therapy_analytics.outcomes._levels import COUNSELORS, LEVELS, WITHIN, nesting
 from therapy_analytics.outcomes._mixed import nested_fit
+from therapy_analytics.outcomes._robust import basis, robust_slope, trend, within
 
 RUNS = 400
 SHUFFLES = 200
-TURNS = 30
-N_GOLD = 10
-IMPUTATIONS = 20
-_LARGE = 200_000
-_SCALE = float(np.sqrt(1 + (16 * np.sqrt(3) / (15 * np.pi) * SHIFT) ** 2))
-WAYS = ("decisions", "Rubin's rules", "mean of imputed")
 Job = Callable[[int], dict[str, float]]
 
 
@@ -125,9 +119,15 @@ def _mixed(design: Design, kind: str, seed: int) -> dict[str, float]:
     y = noise + 0.3 * sum(parts.values())
     if kind == "slopes" and WITHIN in parts:
         y = y + 0.3 * rng.normal(size=client.max() + 1)[client] * parts[WITHIN]
-    fit = nested_fit(y, np.column_stack([*parts.values(), np.ones(len(y))]), nested.client, nested.counselor)
-    inside = np.abs(fit.slopes - 0.3) <= stats.t.ppf(0.975, fit.df) * fit.errors
-    return {level: float(inside[j]) for j, level in enumerate(parts) if nested.free[level] > 1}
+    number = (np.arange(len(y)) - np.flatnonzero(np.diff(client, prepend=-1))[client] + 1.0).astype(np.float64)
+    held = np.column_stack([np.ones(len(y)), trend(number)])
+    fit = nested_fit(y, np.column_stack([*parts.values(), basis(held)]), nested.client, nested.counselor)
+    found = {level: (fit.slopes[j], fit.errors[j], fit.df[j]) for j, level in enumerate(parts)}
+    if WITHIN in parts:
+        deviations = within(np.column_stack([y, x, trend(number, levels=True)]), client)
+        found[WITHIN] = robust_slope(deviations[:, 0], deviations[:, 1], deviations[:, 2:], client)
+    ends = {level: (abs(slope - 0.3), stats.t.ppf(0.975, df) * error) for level, (slope, error, df) in found.items()}
+    return {level: float(off <= half) for level, (off, half) in ends.items() if nested.free[level] > 1}
 
 
 # The next score
@@ -169,187 +169,230 @@ def _next(design: Design, kind: str, seed: int) -> dict[str, float]:
     return {"inside": float(low <= 0 <= high), "slope": slope}
 
 
-# Imputation from calibrated probabilities
+# Trends
 
-IMPUTED = {
-    "calibrated": "calibrated; sessions differ (SD 1 of log-odds)",
-    "turns": "calibrated; sessions do not differ",
-    "score": "the tagger errs more where scores are high",
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """Scores that fall by 2 SD of a session over a treatment, measures that drift by 1, and no link between them.
+
+    Attributes
+    ----------
+    clients, sessions : int
+        How many, and of each client at most.
+    shape : str
+        Of both trends, one of `SHAPES`.
+    uneven : bool
+        Clients have a third of the sessions or more, and a fifth of the sessions is missing.
+    alike : float
+        Autocorrelation of a client's scores and measures.
+    own : float
+        Standard deviation between clients of how steep their trends are, as a share of the trend.
+    of_counselor : float
+        The same between counselors of five clients each.
+    """
+
+    clients: int
+    sessions: int
+    shape: str = "steady"
+    uneven: bool = False
+    alike: float = 0.0
+    own: float = 0.0
+    of_counselor: float = 0.0
+
+    def table(self, rng: np.random.Generator, link: float) -> pd.DataFrame:
+        """Return sessions with `MEASURES` and a score ``y``, which the first of them moves by `link`."""
+        n, sessions = self.clients, self.sessions
+        sizes = rng.integers(max(2, sessions // 3), sessions + 1, n) if self.uneven else np.full(n, sessions)
+        client = np.repeat(np.arange(n), sizes)
+        number = np.concatenate([np.arange(1.0, size + 1) for size in sizes])
+        done, course = (number - 1) / (sessions - 1), SHAPES[self.shape](number, sessions)
+
+        def drawn(size: float) -> Floats:
+            noise = rng.normal(size=(n, sessions + 20))
+            for at in range(1, sessions + 20):
+                noise[:, at] = self.alike * noise[:, at - 1] + np.sqrt(1 - self.alike**2) * noise[:, at]
+            steep = self.own * rng.normal(size=n)[client] + self.of_counselor * rng.normal(size=n)[client // 5]
+            level = rng.normal(size=n)[client]
+            return np.asarray(size * (course + steep * done) + level + noise[client, 19 + number.astype(np.int64)])
+
+        measures = {name: drawn(1.0) for name in MEASURES}
+        score = drawn(-2.0) + link * measures[MEASURES[0]]
+        about = pd.DataFrame({"session_id": [f"s{i}" for i in range(len(client))], "client": client.astype(str)})
+        counselor = (client // 5).astype(str) if self.of_counselor else ""
+        about = about.assign(counselor=counselor, number=number, y=score, **measures)
+        return about[rng.random(len(client)) >= 0.2] if self.uneven else about
+
+    def __str__(self) -> str:
+        told = [f"{self.clients} x {self.sessions}, {self.shape}"]
+        told += ["uneven"] if self.uneven else []
+        told += [f"autocorrelated ({self.alike})"] if self.alike else []
+        told += [f"clients differ ({self.own})"] if self.own else []
+        told += [f"counselors differ ({self.of_counselor})"] if self.of_counselor else []
+        return ", ".join(told)
+
+
+MEASURES = ("m0", "m1", "m2")
+SHAPES: dict[str, Callable[[Floats, int], Floats]] = {
+    "no trend": lambda number, _: 0 * number,
+    "steady": lambda number, sessions: (number - 1) / (sessions - 1),
+    "slowing": lambda number, sessions: np.log(number) / np.log(sessions),
+    "fast, then level": lambda number, _: 1 - np.exp(-(number - 1) / 1.5),
+    "after the first session": lambda number, _: (number > 1).astype(np.float64),
+    "at half time": lambda number, sessions: (number > sessions / 2).astype(np.float64),
 }
+COURSES = (
+    Course(clients=30, sessions=8, shape="no trend"), Course(clients=30, sessions=8), Course(clients=10, sessions=4),
+    Course(clients=10, sessions=8), Course(clients=10, sessions=12), Course(clients=60, sessions=4),
+    Course(clients=60, sessions=12), Course(clients=30, sessions=8, shape="slowing"),
+    Course(clients=60, sessions=12, shape="fast, then level"), Course(clients=10, sessions=8, shape="fast, then level"),
+    Course(clients=60, sessions=8, shape="after the first session"),
+    Course(clients=8, sessions=8, shape="after the first session"),
+    Course(clients=60, sessions=8, shape="at half time"),
+    Course(clients=30, sessions=12, uneven=True), Course(clients=30, sessions=12, shape="slowing", uneven=True),
+    Course(clients=30, sessions=8, alike=0.6), Course(clients=10, sessions=12, alike=0.6),
+    Course(clients=30, sessions=8, own=0.5), Course(clients=10, sessions=8, own=0.5),
+    Course(clients=30, sessions=12, uneven=True, alike=0.4, own=0.5),
+    Course(clients=30, sessions=8, of_counselor=0.25), Course(clients=30, sessions=8, of_counselor=0.5),
+)  # fmt: skip
 
 
-def imputed_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]:
-    """Yield the coverage of the standardised slope on a true rate, and of the slope of a true rate on a predictor."""
-    heads = [f"score on rate, {one}: coverage {error(runs)} (mean slope)" for one in WAYS]
-    yield ["tagger", "sessions", "true slope", *heads, *(f"rate on predictor, {one}" for one in WAYS)]
-    for kind, name in IMPUTED.items():
-        truth = _slopes_of_truth(kind)
-        for n in (30, 100, 200):
-            found = shares(pool, partial(_imputed, kind, truth, n), runs)
-            cells = [f"{percent(found[way])} ({found[f'{way} slope']:.2f})" for way in WAYS]
-            outcome = [percent(found[f"outcome {way}"]) for way in WAYS]
-            yield [name, str(n), f"{truth[0]:.2f}", *cells, *outcome]
-    truth = _slopes_of_truth("calibrated")
-    found = shares(pool, partial(_imputed_within, truth), runs)
-    cells = ["", "", f"{percent(found['within'])} ({found['slope']:.2f})", "", "", ""]
-    yield ["calibrated; within clients", "20 clients x 6", f"{truth[0]:.2f}", *cells]
+def trend_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]:
+    """Yield how often studies claim anything where nothing but trends goes together, and find a link where one is.
+
+    The link is what a t of 2.9 takes without trends. With it, a claim about the next score, given this one, is false.
+    """
+    ways = (f"any claim within clients {error(runs, 0.05)}", f"link claimed {error(runs, 0.5)}", "link with p < .05")
+    heads = [f"{way}: {when}" for way in ways for when in ("without the number", "now")]
+    yield ["clients x sessions, trend", *heads, "any claim between clients", "with a link: any claim on the next score"]
+    for course in COURSES:
+        found = shares(pool, partial(_courses, course), runs)
+        yield [str(course), *(percent(one) for one in found)]
 
 
-def _talk(n: int, kind: str, rng: np.random.Generator) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return true rates (n,), probabilities (n, TURNS), scores (n,) and a predictor of the rates (n,)."""
-    level, noise = rng.normal(0, 0.8, n), rng.normal(size=n)
-    logit = -1 + level[:, None] + rng.normal(0, 1.5, (n, TURNS))
-    shift = np.zeros(n) if kind == "turns" else rng.normal(0, SHIFT, n)
-    scale = 1.0 if kind == "turns" else _SCALE
-    rate = np.mean(rng.random((n, TURNS)) < special.expit(logit * scale + shift[:, None]), axis=1)
-    score = 0.4 * (rate - 0.34) / 0.2 + noise
-    if kind == "score":
-        logit = logit + 0.7 * noise[:, None]
-    return rate, special.expit(logit), score, 0.5 * level / 0.8 + rng.normal(size=n)
-
-
-def _slopes_of_truth(kind: str) -> tuple[float, float]:
-    """Return the true slopes: the standardised one of the score on the rate, that of the rate on the predictor."""
-    rate, _, score, predictor = _talk(_LARGE // 4, kind, np.random.default_rng(0))
-    return float(np.corrcoef(rate, score)[0, 1]), _slope(predictor, rate)[0]
-
-
-def _imputed(kind: str, truth: tuple[float, float], n: int, seed: int) -> dict[str, float]:
-    """Return whether each way's interval holds the truth, and its slope."""
-    rng = np.random.default_rng([seed, n])
-    _, likely, score, predictor = _talk(n, kind, rng)
-    shift = 0.0 if kind == "turns" else SHIFT
-    draws = [_drawn(likely, rng, shift) for _ in range(IMPUTATIONS)]
-    decided, mean = np.mean(likely >= 0.5, axis=1), np.mean(draws, axis=0)
-    on_rate = [_slope(_unit(one), _unit(score)) for one in (decided, *draws)]
-    of_rate = [_slope(predictor, one) for one in (decided, *draws, mean)]
-    row = _associated(draws, score, np.full(n, ""))[["slope", "hi", "df"]]
-    slope, high, df = row.to_numpy(dtype=np.float64)[0].tolist()
-    ends = {
-        WAYS[0]: (*on_rate[0], n - 2.0),
-        WAYS[1]: _pooled(on_rate[1:], n),
-        WAYS[2]: (slope, (high - slope) / float(stats.t.ppf(0.975, df)), df),
+def _courses(course: Course, seed: int) -> dict[str, float]:
+    """Return whether anything is claimed without a link, and the link where there is one."""
+    rng = np.random.default_rng([seed, course.clients, course.sessions])
+    link = 2.9 / np.sqrt(course.clients * (course.sessions - 1))
+    none, linked = (course.table(rng, size) for size in (0.0, link))
+    now, before = _claimed(none)
+    found, found_before = _claimed(linked)
+    is_within, is_it = now["level"] == WITHIN, (found["level"] == WITHIN) & (found["measure"] == MEASURES[0])
+    is_it &= found["target"] == "session"
+    return {
+        "before": float((before.loc[is_within, "q"] < LEVEL).any()),
+        "now": float(now.loc[is_within, "claimed"].any()),
+        "link before": float((found_before.loc[is_it, "q"] < LEVEL).any()),
+        "link now": float(found.loc[is_it, "claimed"].any()),
+        "link before, p": float((found_before.loc[is_it, "p"] < LEVEL).any()),
+        "link now, p": float((found.loc[is_it, "p"] < LEVEL).any()),
+        "between": float(now.loc[~is_within, "claimed"].any()),
+        "next": float(found.loc[found["target"] == "next", "claimed"].any()),
     }
-    ends |= {f"outcome {WAYS[0]}": (*of_rate[0], n - 2.0), f"outcome {WAYS[1]}": _pooled(of_rate[1:-1], n)}
-    ends[f"outcome {WAYS[2]}"] = (*of_rate[-1], n - 2.0)
-    found = {f"{way} slope": value for way, (value, _, _) in ends.items()}
-    for way, (value, deviation, free) in ends.items():
-        true = truth[1] if way.startswith("outcome") else truth[0]
-        found[way] = float(abs(value - true) <= stats.t.ppf(0.975, free) * deviation)
-    return found
 
 
-def _pooled(estimates: Sequence[tuple[float, float]], n: int) -> tuple[float, float, float]:
-    """Return slope, error and degrees of freedom by Rubin's rules."""
-    slopes, errors = zip(*estimates, strict=True)
-    pooled = combined(slopes, errors, df=n - 2)
-    return pooled.value, pooled.error, pooled.df
+def _claimed(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the associations with what is ``claimed``, and ``p`` and ``q`` by least squares without the number."""
+    found = associations(table, MEASURES, ["y"], {"y": True})
+    p = found["p"].to_numpy(dtype=np.float64).copy()
+    client = np.unique(table["client"], return_inverse=True)[1]
+    after = table.groupby("client")["y"].shift(-1).where(table.groupby("client")["number"].diff(-1) == -1)
+    for at, row in enumerate(found.to_dict("records")):
+        if row["level"] == WITHIN:
+            y, held = (after, [table["y"]]) if row["target"] == "next" else (table["y"], [])
+            p[at] = _untrended(np.column_stack([y, table[row["measure"]], *held]), client)
+    q = np.full(len(p), np.nan)
+    q[np.isfinite(p)] = stats.false_discovery_control(p[np.isfinite(p)])
+    return found.assign(claimed=found["finding"].isin((BETTER, WORSE))), pd.DataFrame({"p": p, "q": q}, found.index)
 
 
-def _unit(values: Floats) -> Floats:
-    """Return values in standard deviations."""
-    return np.asarray(values / max(float(values.std(ddof=1)), 1e-12))
+def _untrended(columns: Floats, client: Ints) -> float:
+    """Return p of the slope within clients by least squares with an intercept for each and without the trend."""
+    known = np.isfinite(columns).all(axis=1)
+    client = np.unique(client[known], return_inverse=True)[1]
+    y, *design = within(columns[known], client).T
+    slopes, _, rank, _ = np.linalg.lstsq(np.column_stack(design), y, rcond=None)
+    left, df = y - np.column_stack(design) @ slopes, len(y) - len(np.unique(client)) - int(rank)
+    inverse = np.linalg.inv(np.column_stack(design).T @ np.column_stack(design))
+    return float(2 * stats.t.sf(abs(slopes[0]) / np.sqrt(inverse[0, 0] * (left @ left) / df), df))
 
 
-def _slope(x: Floats, y: Floats) -> tuple[float, float]:
-    """Return the slope of `y` on `x` by least squares, and its standard error."""
-    x, y = x - x.mean(), y - y.mean()
-    square = max(float(x @ x), 1e-12)
-    slope = float(x @ y) / square
-    left = y - slope * x
-    return slope, float(np.sqrt(left @ left / (len(x) - 2) / square))
+# The tagger's error
 
-
-def _drawn(likely: Floats, rng: np.random.Generator, shift: float) -> Floats:
-    """Return rates with codes drawn anew: each session is given as a code of its own, as shifts are those of codes."""
-    names = [f"s{i}" for i in range(len(likely))]
-    return np.asarray(drawn_codes(names, likely.T, rng, shift).mean(axis=0), dtype=np.float64)
-
-
-def _associated(draws: Sequence[Floats], score: Floats, clients: Sequence[str] | Any) -> pd.DataFrame:
-    """Return the associations of a score with an imputed rate."""
-    ids = [f"s{i}" for i in range(len(score))]
-    joined = pd.DataFrame({"session_id": ids, "client": clients, "counselor": "", "number": 1.0, "y": score})
-    imputations = [pd.DataFrame({"session_id": ids, "x": one}) for one in draws]
-    return associations(joined.assign(x=0.0), ["x"], ["y"], {"y": True}, imputations=imputations, targets=["session"])
-
-
-def _imputed_within(truth: tuple[float, float], seed: int) -> dict[str, float]:
-    """Return whether the interval within clients holds the truth; the client's level is added to scores alone."""
-    rng, clients = np.random.default_rng([seed, 7]), np.repeat(np.arange(20), 6)
-    _, likely, score, _ = _talk(120, "calibrated", rng)
-    draws = [_drawn(likely, rng, SHIFT) for _ in range(IMPUTATIONS)]
-    names = [f"c{one}" for one in clients]
-    table = _associated(draws, score + rng.normal(size=20)[clients], names).set_index("level")
-    low, slope, high = table.loc[[WITHIN], ["lo", "slope", "hi"]].to_numpy(dtype=np.float64)[0].tolist()
-    return {"within": float(low <= truth[0] <= high), "slope": slope}
-
-
-# Codes by hand
-
-BIASED = {
-    "constant": "misses a quarter, gives a tenth too many; sessions differ",
-    "score": "gives more where scores are high",
-    "rate": "gives fewer where there are many",
-    "clients": "as the first; five sessions a client, alike (.3)",
+CODES = {
+    "mi_question": (0.893, 0.948, 0.318),
+    "mi_reflection": (0.825, 0.839, 0.316),
+    "mi_input": (0.579, 0.941, 0.158),
+    "mi_change": (0.482, 0.836, 0.234),
+    "mi_sustain": (0.414, 0.900, 0.109),
 }
+"""Sensitivity and specificity of the accurate tagger in recordings that it had not seen, and how common the code is
+there (``tagger_errors.csv`` of version 0.5.0)."""
+CLIENTS_OF_STUDY, SESSIONS_OF_STUDY, TURNS, CODED = 30, 8, 30, 3
+SHIFT = 1.0
+"""Standard deviation between sessions of the log-odds of an error, as between recordings in ``tagger_errors.csv``."""
+LEANS = {0.0: "errs alike for all scores", 0.5: "gives more where scores are high (.5 of log-odds for each SD)"}
 
 
-def gold_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]:
-    """Yield the coverage of slopes with ten sessions coded by hand, and how wide intervals are."""
-    ways = (f"machine alone {error(runs)}", f"corrected {error(runs)}", "by hand alone", "width, of by hand alone")
-    heads = [f"{way}: {one}" for way in ("score on rate", "rate on score") for one in ways]
-    yield ["tagger", "sessions", *heads]
-    for kind, name in BIASED.items():
-        truth = _gold_truth(kind)
-        for n in (30, 100, 200):
-            found = shares(pool, partial(_gold, kind, truth, n), runs)
-            cells = [
-                percent(found[f"{way} {one}"]) if one != "width" else f"{np.exp(found[f'{way} {one}']):.2f}"
-                for way in ("x", "y") for one in ("machine", "corrected", "gold", "width")
-            ]  # fmt: skip
-            yield [name, str(n), *cells]
+def tagger_rows(pool: ProcessPoolExecutor, runs: int) -> Iterator[Sequence[str]]:
+    """Yield how slopes on rates that the machine counts lie beside those on true rates, and what people's codes mend.
+
+    People code three turns of each session.
+    """
+    heads = ["machine's slope / true slope", f"machine's intervals {error(runs)}"]
+    heads += [f"rate on score with people's codes {error(runs)}", "score on rate with people's codes", "of studies"]
+    yield ["code", "sensitivity, specificity", "the tagger", "level", *heads]
+    for code, errors in CODES.items():
+        whole = shares(pool, partial(_tagged, errors, 0.0, None), 4 * runs)
+        truth = {str(name): float(value) for name, value in whole.items()}
+        for lean, name in LEANS.items():
+            found = shares(pool, partial(_tagged, errors, lean, truth), runs)
+            for level in (WITHIN, BETWEEN):
+                ratio = found[f"{level} machine"] / truth[f"{level} slope"]
+                cells = [percent(found[f"{level} {one}"]) for one in ("inside", "of rate", "of score", "known")]
+                about = [code, f"{errors[0]:.2f}, {errors[1]:.2f}", name, level.replace("_", " ")]
+                yield [*about, f"{ratio:.2f}", *cells]
 
 
-def _coded(n: int, kind: str, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Return true rates, the machine's rates and scores, (n,) each."""
-    clients = np.arange(n) // 5
-    alike = rng.normal(size=(2, n))[:, clients] if kind == "clients" else np.zeros((2, n))
-    own = np.sqrt(0.7) if kind == "clients" else 1.0
-    level = own * rng.normal(size=n) + np.sqrt(0.3) * alike[0]
-    rate = rng.binomial(TURNS, special.expit(-0.6 + 0.7 * level)) / TURNS
-    noise = own * rng.normal(size=n) + np.sqrt(0.3) * alike[1]
-    score = 0.4 * (rate - 0.37) / 0.17 + noise
-    lean = {"score": 0.5 * score, "rate": -4.0 * (rate - 0.37)}.get(kind, 0.0)
-    shift = rng.normal(0, 0.5, n) + lean
-    hits = rng.binomial((rate * TURNS).round().astype(np.int64), special.expit(1.1 + shift))
-    false = rng.binomial((TURNS - rate * TURNS).round().astype(np.int64), special.expit(-2.2 + shift))
-    return rate, (hits + false) / TURNS, score
-
-
-def _gold_truth(kind: str) -> tuple[float, float]:
-    """Return the true slopes of the score on the rate and of the rate on the score."""
-    rate, _, score = _coded(_LARGE, kind, np.random.default_rng(0))
-    both = np.cov(rate, score)
-    return float(both[0, 1] / both[0, 0]), float(both[0, 1] / both[1, 1])
-
-
-def _gold(kind: str, truth: tuple[float, float], n: int, seed: int) -> dict[str, float]:
-    """Return whether each interval holds the true slope, and the log of how wide it is beside that by hand alone."""
-    rng = np.random.default_rng([seed, n])
-    rate, machine, score = _coded(n, kind, rng)
-    ids = np.array([f"s{i}" for i in range(n)])
-    by_hand = rng.choice(n, N_GOLD, replace=False)
-    joined = pd.DataFrame({"session_id": ids, "x": machine, "y": score})
-    people = pd.DataFrame({"session_id": ids[by_hand], "x": rate[by_hand]})
-    table = corrected_slopes(joined, people, ["x"], ["y"], seed=seed).set_index("direction")
-    found = {}
-    for direction, row in table.iterrows():
-        way, true = ("x", truth[0]) if direction == SCORE_ON_RATE else ("y", truth[1])
-        for name, before in (("machine", "machine_"), ("corrected", ""), ("gold", "gold_")):
-            found[f"{way} {name}"] = float(row[f"{before}lo"] <= true <= row[f"{before}hi"])
-        width = (row["hi"] - row["lo"]) / (row["gold_hi"] - row["gold_lo"])
-        found[f"{way} width"] = float(np.log(width))
+def _tagged(
+    errors: tuple[float, float, float], lean: float, truth: dict[str, float] | None, seed: int
+) -> dict[str, float]:
+    """Return the slopes on true rates of a study; with their truth, what the machine's rates make of them."""
+    sensitivity, specificity, base = errors
+    rng = np.random.default_rng([seed, int(1000 * base), truth is None])
+    client = np.repeat(np.arange(CLIENTS_OF_STUDY), SESSIONS_OF_STUDY)
+    n = len(client)
+    level = 0.5 * rng.normal(size=CLIENTS_OF_STUDY)[client] + 0.6 * rng.normal(size=n)
+    has = rng.random((n, TURNS)) < special.expit(special.logit(base) + level)[:, None]
+    score = 0.5 * level / 0.6 + rng.normal(size=CLIENTS_OF_STUDY)[client] + rng.normal(size=n)
+    shift = SHIFT * rng.normal(size=n) + lean * (score - score.mean()) / score.std()
+    scale = np.sqrt(1 + (16 * np.sqrt(3) / (15 * np.pi) * SHIFT) ** 2)  # the mean over sessions is the known error
+    right = np.where(has, special.logit(sensitivity), special.logit(1 - specificity)) * scale + shift[:, None]
+    gives = rng.random((n, TURNS)) < special.expit(right)
+    joined = pd.DataFrame({"session_id": [f"s{i}" for i in range(n)], "client": client.astype(str), "counselor": ""})
+    joined["number"] = np.tile(np.arange(1.0, SESSIONS_OF_STUDY + 1), CLIENTS_OF_STUDY)
+    joined = joined.assign(y=score, x=(has if truth is None else gives).mean(axis=1))
+    slopes = associations(joined, ["x"], ["y"], {"y": True}, targets=["session"]).set_index("level")
+    turns = pd.DataFrame({"session_id": np.repeat(joined["session_id"], TURNS), "machine": gives.ravel().astype(float)})
+    turns = turns.reset_index(drop=True).assign(inclusion=1.0, people=has.ravel().astype(float))
+    if truth is not None:
+        coded = rng.random((n, TURNS)).argsort(axis=1).ravel() < CODED
+        turns = turns.assign(inclusion=CODED / TURNS, people=turns["people"].where(coded))
+    drawn = drawn_slopes(joined, {"x": turns}, ["x"], ["y"])
+    found: dict[str, float] = {}
+    for at in (WITHIN, BETWEEN):
+        low, slope, high = slopes.loc[[at], ["lo", "slope", "hi"]].to_numpy(dtype=np.float64)[0]
+        ways = (("of rate", RATE_ON_SCORE), ("of score", SCORE_ON_RATE))
+        own = drawn[drawn["level"] == at].set_index("direction")
+        ends = {way: own.loc[[way], ["lo", "slope", "hi"]].to_numpy(dtype=np.float64)[0] for _, way in ways}
+        if truth is None:
+            found |= {f"{at} slope": slope} | {f"{at} {way}": ends[way][1] for _, way in ways}
+            continue
+        found |= {f"{at} machine": slope, f"{at} inside": float(low <= truth[f"{at} slope"] <= high)}
+        for name, way in ways:
+            known, inside = np.isfinite(ends[way][0]), ends[way][0] <= truth[f"{at} {way}"] <= ends[way][2]
+            found[f"{at} {name}"] = float(inside) if known else np.nan
+        found[f"{at} known"] = float(np.isfinite(ends[SCORE_ON_RATE][0]))
     return found
 
 
@@ -416,10 +459,10 @@ def _claims(joined: pd.DataFrame, groups: pd.Series, rng: np.random.Generator) -
 
 
 TABLES: dict[str, tuple[str, Callable[[ProcessPoolExecutor, int], Iterator[Sequence[str]]]]] = {
-    "mixed": ("Slopes by mixed models: coverage of 95 % intervals (%)", mixed_rows),
+    "mixed": ("Slopes at three levels: coverage of 95 % intervals (%)", mixed_rows),
     "next": ("The next score given this one's, which nothing predicts: coverage of 95 % intervals (%)", next_rows),
-    "imputed": ("Slopes with imputed codes: coverage of 95 % intervals (%)", imputed_rows),
-    "gold": (f"Slopes with {N_GOLD} sessions coded by hand: coverage of 95 % intervals (%)", gold_rows),
+    "trend": ("Trends without a link, and with one: studies with a claim (%)", trend_rows),
+    "tagger": ("Slopes on rates that the machine counts: coverage of 95 % intervals (%)", tagger_rows),
     "shuffled": ("Scores shuffled: data sets with a claim that is not so (%)", shuffled_rows),
 }
 

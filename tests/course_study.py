@@ -36,8 +36,9 @@ WORSE = ("p03", "p09")
 def write_study(folder: Path, *, clients: int = 12, sessions: int = 6, seed: int = 5) -> tuple[Path, Path]:
     """Write transcripts with a table about them, and PHQ-9 scores; return the folder and the table of scores.
 
-    Clients p01, p02, ... of three counselors; p03 and p09 get worse by ten points, the others better by eight. In the
-    sessions of those who get better the therapist reflects more. Client p03 speaks of danger in the fourth session.
+    Clients p01, p02, ... of three counselors; p03 and p09 get worse by ten points, the others better by eight. In
+    sessions with lower scores the therapist reflects more, also beside the client's trend. Client p03 speaks of danger
+    in the fourth session.
     """
     rng = random.Random(seed)
     transcripts = folder / "transcripts"
@@ -47,7 +48,8 @@ def write_study(folder: Path, *, clients: int = 12, sessions: int = 6, seed: int
         client, counselor = f"p{c:02d}", ("Ash", "Brook", "Cole")[c % 3]
         for s in range(1, sessions + 1):
             share = (s - 1) / max(sessions - 1, 1)
-            score = round(15 + (10 if client in WORSE else -8) * share + rng.choice((-1, 0, 1)))
+            apart = rng.choice((-6, 0, 6)) if 1 < s < sessions else rng.choice((-1, 0, 1))
+            score = min(round(15 + (10 if client in WORSE else -8) * share) + apart, 27)
             warm = 1 - score / 27 + rng.uniform(-0.1, 0.1)
             name = f"{client}_{s}"
             (transcripts / f"{name}.txt").write_text(

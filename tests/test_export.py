@@ -362,27 +362,6 @@ def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_p
     assert not path.exists()  # an earlier export is replaced whole
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_imputed_data_sets_come_on_request(form: str, analysis: ta.Analysis, tmp_path: Path) -> None:
-    if form in LABELLED:
-        pytest.importorskip("pyreadstat")
-    files = export(analysis, tmp_path / "o", to=form, imputations=3)
-    path = tmp_path / "o" / f"imputed.{SUFFIX[form]}"
-    assert path in files
-    frame, _ = _back(form, path)
-    number, session = {"stata": ("imp", "id"), "spss": ("Imputation_", "id")}.get(form, (".imp", ".id"))
-    n = len(analysis.sessions)
-    assert frame[number].tolist() == [i for i in range(4) for _ in range(n)]
-    assert frame[session].tolist() == list(range(1, n + 1)) * 4
-    numbers = frame.select_dtypes("number").drop(columns=[number, session])
-    cubes = {name: one.to_numpy(dtype=float).reshape(4, n) for name, one in numbers.items()}
-    imputed = [name for name, one in cubes.items() if not np.array_equal(one[1], one[3], equal_nan=True)]
-    assert any(str(name).endswith("_rate") for name in imputed)
-    assert all(np.isnan(cubes[name][0]).all() for name in imputed)  # what is imputed is missing in the first
-    turns = frame["n_turns"].to_numpy(dtype=float).reshape(4, n)
-    assert (turns == analysis.sessions["n_turns"].to_numpy()).all()
-
-
 def test_one_session_alone(tmp_path: Path) -> None:
     files = export(ta.analyze([session("Hello?", "Hm.")], tagger=FAST), tmp_path / "o")
     assert len(pd.read_csv(files[0])) == 1

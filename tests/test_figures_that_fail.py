@@ -113,7 +113,7 @@ def test_a_comparison_has_all_tables(results: Path, tmp_path: Path, broken: Brea
 def test_outcomes_have_all_tables_and_the_page(results: Path, tmp_path: Path, broken: Break) -> None:
     scores = pd.read_csv(results / "sessions.csv")[["session_id"]]
     scores.assign(ORS=range(len(scores))).to_csv(tmp_path / "scores.csv", index=False)
-    words = ["outcomes", str(results), "--outcomes", str(tmp_path / "scores.csv"), "--imputations", "0"]
+    words = ["outcomes", str(results), "--outcomes", str(tmp_path / "scores.csv")]
     tanalyze(*words, "--out", str(tmp_path / "plain"), "--no-plots")
     broken("client_course")
     done = tanalyze(*words, "--out", str(tmp_path / "out"))

@@ -82,7 +82,7 @@ COMPARE = (
     *("compare", "../study/results", "--by", "session_number", "--cluster", "session", "--no-plots"),
     *("--measures", "therapist_question_rate", "--permutations", "1000"),
 )
-OUTCOMES = ("outcomes", "../study/results", "--outcomes", "../study/scores.csv", "--imputations", "0", "--no-plots")
+OUTCOMES = ("outcomes", "../study/results", "--outcomes", "../study/scores.csv", "--no-plots")
 AGREE = ("agree", "../study/results/sessions.csv", "../study/codes.csv", "--no-plots")
 
 

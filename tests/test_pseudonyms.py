@@ -120,7 +120,7 @@ def test_no_name_is_in_any_result(work: Path, out: Path) -> None:
         ("export", "r"),
         ("export", "r", "--to", "codes_csv", "--gold", "codes.csv", "--pseudonyms", "key"),
         ("compare", "r", "--by", "client", "--permutations", "1000", "--gold", "codes.csv", "--pseudonyms", "key"),
-        ("outcomes", "r", "--outcomes", "scores.csv", "--imputations", "0", "--pseudonyms", "key"),
+        ("outcomes", "r", "--outcomes", "scores.csv", "--pseudonyms", "key"),
         ("agree", "r", "codes.csv", "--no-plots", "--pseudonyms", "key"),
         ("sample", "r", "--transcripts", "whole", "--turns", "40", "--pseudonyms", "key"),
         ("convert", "in", "--to", "csv", "--pseudonyms", "key"),
@@ -220,7 +220,7 @@ def test_a_command_without_the_key_says_that_it_lacks(work: Path, out: Path, tmp
     tanalyze("run", "in", "--out", tmp_path / "r", *PLAIN, "--pseudonyms", other, folder=work)
     tanalyze("run", "in", "--out", tmp_path / "plain", *PLAIN, folder=work)
     for words in (
-        ("outcomes", "r", "--outcomes", "scores.csv", "--imputations", "0"),
+        ("outcomes", "r", "--outcomes", "scores.csv"),
         ("agree", "r", "codes.csv"),
         ("compare", "r", "--gold", "codes.csv"),
         ("export", "r", "--to", "codes_csv", "--gold", "codes.csv"),
@@ -239,7 +239,7 @@ def test_tables_may_have_the_pseudonyms_already(work: Path, out: Path, tmp_path:
     course.to_csv(tmp_path / "scores.csv", index=False)
     for key in ((), ("--pseudonyms", "key")):
         done = tanalyze(
-            *("outcomes", "r", "--outcomes", tmp_path / "scores.csv", "--better", "mood", "--imputations", "0"),
+            *("outcomes", "r", "--outcomes", tmp_path / "scores.csv", "--better", "mood"),
             *("--out", tmp_path / f"o{len(key)}", "--no-plots", *key), folder=work,
         )  # fmt: skip
         assert done.status == 0, done.err

@@ -200,29 +200,6 @@ def agreement_coverage() -> Figure:
     return figure
 
 
-def coverage_corrected() -> Figure:
-    """Draw how often intervals of slopes hold, with and without ten sessions coded by hand."""
-    found = table("coverage_corrected")
-    short = [
-        "misses a quarter, adds a tenth",
-        "adds where scores are high",
-        "misses where there are many",
-        "as the first, 5 sessions a client",
-    ]
-    names = [f"{name}, {n} sessions" for name in short for n in (30, 100, 200)]
-    figure, axes = panels(2, 92, sharey=True)
-    for one, slope in zip(axes, ("score on rate", "rate on score"), strict=True):
-        part = found[found.slope == slope].assign(row=names)
-        rows(one, names)
-        one.set_yticklabels([name if name.endswith(", 30 sessions") else name.split(", ")[-1] for name in names])
-        for nth, column in enumerate(("corrected_percent", "by_hand_alone_percent", "machine_alone_percent")):
-            intervals(one, part, names, column, key="row", series=(nth, 3))
-        mark(one, 95)
-        one.set(xlim=(-3, 103), title=f"Slope of {slope}", xlabel="Coverage of 95% intervals (%)")
-    below(figure, ["corrected by ten sessions", "ten sessions by hand alone", "machine alone"])
-    return figure
-
-
 def coverage_mixed_models() -> Figure:
     """Draw how often intervals of mixed models hold, by the size of the study."""
     found = table("coverage_mixed_models")
@@ -240,30 +217,6 @@ def coverage_mixed_models() -> Figure:
         one.set(xlim=(86, 100), title=title, xlabel="Coverage (%)")
     axes[0].set_ylabel("counselors x clients x sessions")
     below(figure, ["within clients", "between clients", "between counselors"])
-    return figure
-
-
-def coverage_imputed() -> Figure:
-    """Draw how often intervals of slopes hold when codes are imputed."""
-    found = table("coverage_imputed")
-    found = found[found.sessions.isin(["30", "100", "200"])]
-    taggers = list(dict.fromkeys(found.tagger))
-    short = {
-        taggers[0]: "calibrated; sessions differ",
-        taggers[1]: "calibrated; sessions alike",
-        taggers[2]: "errs with scores",
-    }
-    found = found.assign(row=[f"{short[a]}, {n} sessions" for a, n in zip(found.tagger, found.sessions, strict=True)])
-    names, methods = list(dict.fromkeys(found.row)), ["mean of imputed", "Rubin's rules", "decisions"]
-    figure, axes = panels(2, 72, sharey=True)
-    for one, slope in zip(axes, ("score on rate", "rate on predictor"), strict=True):
-        rows(one, names)
-        for nth, method in enumerate(methods):
-            part = found[(found.slope == slope) & (found.method == method)]
-            intervals(one, part, names, "coverage_percent", key="row", series=(nth, 3))
-        mark(one, 95)
-        one.set(xlim=(-3, 103), title=f"Slope of {slope}", xlabel="Coverage of 95% intervals (%)")
-    below(figure, ["mean of imputed codes (what outcomes does)", "Rubin's rules", "decisions"])
     return figure
 
 
@@ -477,8 +430,8 @@ def unlike_training() -> Figure:
 PICTURES: dict[str, Callable[[], Figure]] = {
     one.__name__: one
     for one in (
-        *(session_rates, process_quality, answers_to_sustain, turn_rates, agreement_coverage, coverage_corrected),
-        *(coverage_mixed_models, coverage_imputed, shuffled_names, synchrony_sessions, chimeras, planted_strength),
+        *(session_rates, process_quality, answers_to_sustain, turn_rates, agreement_coverage),
+        *(coverage_mixed_models, shuffled_names, synchrony_sessions, chimeras, planted_strength),
         *(outcomes_prediction, outcome_ledger, alliance_quality, disclosure_after_synchrony, advice_after_feelings),
         unlike_training,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from html import escape
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,7 @@ from commands import tanalyze
 from course_study import WORSE, write_study
 
 import therapy_analytics as ta
+from therapy_analytics.errors import BadOptionError
 
 
 def invoke(*words: object):
@@ -26,7 +28,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transcripts, scores = write_study(folder)
     measured = invoke("run", transcripts, "--out", folder / "results", "--tagger", "fast", "--no-plots")
     assert measured.status == 0, measured.err
-    done = invoke("outcomes", folder / "results", "--outcomes", scores, "--out", folder / "out", "--imputations", 2)
+    done = invoke("outcomes", folder / "results", "--outcomes", scores, "--out", folder / "out")
     assert done.status == 0, done.err
     (folder / "printed.txt").write_text(done.out, encoding="utf-8")
     return folder
@@ -43,7 +45,7 @@ def test_the_command_prints_who_got_worse_and_what_goes_with_what(study: Path) -
 def test_a_reliable_change_is_claimed_only_with_a_source_that_is_named(study: Path, tmp_path: Path) -> None:
     scores = pd.read_csv(study / "phq9.csv").rename(columns={"PHQ-9": "CORE-10"})
     scores.assign(**{"CORE-OM": scores["CORE-10"]}).to_csv(tmp_path / "scores.csv", index=False)
-    words = ("--outcomes", tmp_path / "scores.csv", "--out", tmp_path / "out", "--imputations", 0, "--no-plots")
+    words = ("--outcomes", tmp_path / "scores.csv", "--out", tmp_path / "out", "--no-plots")
     done = invoke("outcomes", study / "results", *words)
     assert done.status == 0, done.err
     printed = " ".join(done.out.split())
@@ -81,7 +83,7 @@ def test_the_paragraph_has_methods_and_numbers(study: Path) -> None:
     words = (study / "out" / "outcomes.md").read_text(encoding="utf-8")
     told = words.partition("## For a paper")[2].partition("##")[0]
     assert "10 of 12 clients had improved and 2 were worse by 6 points or more (source: see Scales)" in told
-    assert "the error of the codes entered by regression calibration (2 imputations)" in told
+    assert "the error of the tagger is not in these numbers" in told
     assert re.search(r"b = -0\.\d\d \[-\d\.\d\d, -0\.\d\d\], t\(\d+\) = -\d+\.\d\d, p (= |below )\.\d+", told)
 
 
@@ -98,7 +100,7 @@ def test_the_page_shows_who_got_worse_first_and_leads_to_the_turns(study: Path) 
 
 
 def test_it_goes_on_in_its_own_folder_alone(study: Path, tmp_path: Path) -> None:
-    words = ["outcomes", study / "results", "--out", study / "out", "--imputations", 0, "--no-plots"]
+    words = ["outcomes", study / "results", "--out", study / "out", "--no-plots"]
     again = invoke(*words, "--outcomes", study / "phq9.csv")
     assert again.status == 0, again.err
     assert {path.suffix for path in (study / "out").iterdir()} == {".csv", ".md", ".json"}
@@ -115,8 +117,6 @@ def test_counselors_have_a_course_too(study: Path, tmp_path: Path) -> None:
         study / "phq9.csv",
         "--by",
         "counselor",
-        "--imputations",
-        0,
         "--show",
         "open_question_rate",
     ]
@@ -135,7 +135,7 @@ def test_clients_whom_the_scores_alone_name_have_courses_in_the_order_of_the_res
     scores = pd.read_csv(study / "phq9.csv")
     scores["client"] = scores["session_id"].str.partition("_")[0]
     scores.to_csv(tmp_path / "scores.csv", index=False)
-    words = ["outcomes", tmp_path / "sessions.csv", "--imputations", 0]
+    words = ["outcomes", tmp_path / "sessions.csv"]
     done = invoke(*words, "--outcomes", tmp_path / "scores.csv", "--out", tmp_path / "out")
     assert done.status == 0, done.err
     assert "Of 12 clients neither dates nor numbers order the sessions" in done.text
@@ -151,7 +151,7 @@ def test_a_client_whom_two_counselors_saw_is_said_to_count_twice(study: Path, tm
     scores["client"] = client
     scores["counselor"] = number.astype(int).gt(3).map({True: "Ash", False: "Brook"}).where(client < "p06", "Cole")
     scores.to_csv(tmp_path / "scores.csv", index=False)
-    words = ["outcomes", tmp_path / "sessions.csv", "--imputations", 0]
+    words = ["outcomes", tmp_path / "sessions.csv"]
     done = invoke(*words, "--outcomes", tmp_path / "scores.csv", "--out", tmp_path / "out")
     assert done.status == 0, done.err
     told = (
@@ -165,7 +165,7 @@ def test_a_client_whom_two_counselors_saw_is_said_to_count_twice(study: Path, tm
 
 def test_the_page_says_whom_it_leaves_out(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("therapy_analytics.outcomes._outcomes._MOST_FIGURES", 2)
-    found = ta.outcomes(study / "results", study / "phq9.csv", options=ta.OutcomeOptions(imputations=0))
+    found = ta.outcomes(study / "results", study / "phq9.csv", options=ta.OutcomeOptions())
     found.write(tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").glob("*.png")} == {f"course_{name}.png" for name in WORSE}
     page = (tmp_path / "out" / "course.html").read_text(encoding="utf-8")
@@ -187,19 +187,51 @@ def test_slopes_of_a_sample_that_is_half_coded_are_said_with_a_question(study: P
     gold = coded[["session_id", "turn"]].assign(
         code="mi_reflection", value=coded["mi_reflection"].astype(int), inclusion=1.0
     )
-    options = ta.OutcomeOptions(gold=gold, imputations=0, measures=("therapist_reflection_rate",))
+    options = ta.OutcomeOptions(gold=gold, measures=("therapist_reflection_rate",))
     found = str(ta.outcomes(study / "results", study / "phq9.csv", options=options))
-    assert "of 72 sessions by hand), where the machine's codes alone give" in found
+    assert "of 72 sessions with turns by hand), where the machine's codes alone give" in found
     assert "But the coded turns stand for 50% of all: is the sample coded to its end?\n" in found
     assert "or left some out by chance alone" in found
 
 
-def test_codes_by_hand_correct_the_slopes(study: Path) -> None:
+def test_codes_by_hand_must_say_how_their_turns_were_drawn(study: Path) -> None:
     turns = ta.load(study / "results").turns
-    coded = turns[turns["session_id"].astype(str).str.endswith(("_1", "_6")) & (turns["role"] == "therapist")]
+    coded = turns[turns["role"] == "therapist"]
     gold = coded[["session_id", "turn"]].assign(reflection=coded["mi_reflection"].astype(int))
-    options = ta.OutcomeOptions(gold=gold, imputations=0, measures=("therapist_reflection_rate",))
-    found = ta.outcomes(study / "results", study / "phq9.csv", options=options)
-    assert found.corrected["n_gold"].unique().tolist() == [24]
-    assert "24 of 72 sessions by hand" in str(found)
-    assert "were drawn at random from all of them" in str(found)
+    options = ta.OutcomeOptions(gold=gold, measures=("therapist_reflection_rate",))
+    with pytest.raises(BadOptionError, match="there is no column inclusion"):
+        ta.outcomes(study / "results", study / "phq9.csv", options=options)
+
+
+def test_where_nothing_orders_sessions_nothing_is_claimed_within_clients(study: Path, tmp_path: Path) -> None:
+    sessions = pd.read_csv(study / "results" / "sessions.csv").drop(columns=["session_number", "date"])
+    found = ta.outcomes(sessions, study / "phq9.csv")
+    table = found.associations
+    within = table[table["level"] == "within_clients"]
+    assert set(within["target"]) == {"session", "next"}
+    assert within["p"].isna().all()
+    assert table.loc[table["target"] == "change", "p"].isna().all()
+    assert table.loc[table["level"] == "between_clients", "p"].notna().any()
+    told = "a trend over sessions would pass for an association"
+    assert told in found.words
+    # A number beside each session's id in the table of scores orders them
+    scores = pd.read_csv(study / "phq9.csv")
+    scores["session_number"] = scores["session_id"].str.partition("_")[2].astype(int)
+    known = ta.outcomes(sessions, scores)
+    assert told not in known.words
+    assert known.associations.loc[known.associations["level"] == "within_clients", "p"].notna().any()
+
+
+def test_that_the_error_of_the_tagger_is_in_no_interval_is_said_everywhere(study: Path) -> None:
+    recipe = json.loads((study / "out" / "outcomes.json").read_text(encoding="utf-8"))
+    said = recipe["error_of_the_tagger"]
+    assert "No interval here holds the tagger's error" in said
+    assert said in (study / "out" / "outcomes.md").read_text(encoding="utf-8")
+    assert escape(said) in (study / "out" / "course.html").read_text(encoding="utf-8")
+
+
+def test_raw_synchrony_is_not_related_to_scores(study: Path) -> None:
+    with pytest.raises(BadOptionError, match="surrogate pairs"):
+        ta.outcomes(study / "results", study / "phq9.csv", options=ta.OutcomeOptions(measures=("lsm_turn_mean_z",)))
+    table = pd.read_csv(study / "out" / "associations.csv")
+    assert not table["measure"].isin(["lsm_turn_mean", "semantic_similarity"]).any()

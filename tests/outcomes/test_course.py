@@ -34,7 +34,7 @@ PHQ9 = pd.DataFrame({"client": ["Ann", "Bo"], "PHQ-9 1": [18, 10], "PHQ-9 2": [1
 
 @pytest.fixture(scope="module")
 def found():
-    return ta.outcomes(SESSIONS, PHQ9, options=ta.OutcomeOptions(imputations=0))
+    return ta.outcomes(SESSIONS, PHQ9, options=ta.OutcomeOptions())
 
 
 def test_reliable_change_is_counted_in_points():
@@ -84,7 +84,7 @@ def test_what_it_rests_on_is_said(found):
 def test_numbers_that_may_have_shifted_are_told():
     """Were the second of four sessions not recorded, the third would be taken for it."""
     counted = SESSIONS.drop(columns="session_number")
-    words = str(ta.outcomes(counted, PHQ9, options=ta.OutcomeOptions(imputations=0)))
+    words = str(ta.outcomes(counted, PHQ9, options=ta.OutcomeOptions()))
     assert "The table has more sessions of 1 client than the results, where sessions were counted by date" in words
 
 
@@ -106,7 +106,7 @@ def test_the_lines_of_the_figure_are_those_of_a_client(found):
 
 
 def test_a_counselors_course_goes_over_clients_by_date():
-    options = ta.OutcomeOptions(imputations=0, by="counselor")
+    options = ta.OutcomeOptions(by="counselor")
     lines = ta.outcomes(SESSIONS, PHQ9.drop(columns="PHQ-9 3"), options=options).lines
     rates = lines[lines["kind"] == "measure"]
     assert rates[["who", "number", "session_id"]].to_numpy().tolist() == [
@@ -118,13 +118,13 @@ def test_a_counselors_course_goes_over_clients_by_date():
 def test_clients_of_one_name_are_told_apart_by_counselor():
     sessions = SESSIONS.assign(client="Ann", counselor=["Lee"] * 3 + ["Kim"] * 3)
     scores = pd.DataFrame({"session_id": SESSIONS["session_id"], "ORS": range(6)})
-    course = ta.outcomes(sessions, scores, options=ta.OutcomeOptions(imputations=0)).course
+    course = ta.outcomes(sessions, scores, options=ta.OutcomeOptions()).course
     assert course["client"].unique().tolist() == ["Ann (Kim)", "Ann (Lee)"]
 
 
 def test_a_table_can_say_whose_the_sessions_are():
     scores = pd.DataFrame({"session_id": ["a1", "a2"], "client": "Ann", "time": [1, 2], "ORS": [20, 26]})
-    course = ta.outcomes(SESSIONS[["session_id", RATE]], scores, options=ta.OutcomeOptions(imputations=0)).course
+    course = ta.outcomes(SESSIONS[["session_id", RATE]], scores, options=ta.OutcomeOptions()).course
     assert course[["client", "number", "ors_reliable"]].to_numpy().tolist() == [["Ann", 1, ""], ["Ann", 2, "improved"]]
 
 
@@ -132,26 +132,25 @@ def test_a_table_can_say_whose_the_sessions_are():
     ("options", "message"),
     [
         ({"by": "source"}, "--by: 'source' is not known. Known: client, counselor."),
-        ({"imputations": 1}, "--imputations: 1 cannot be used. Say 0, or 2 and more."),
         ({"show": ("nothing",)}, f"--show: no measure is named 'nothing'. Known: {RATE}."),
     ],
 )
 def test_options_that_cannot_be_used_say_why(options, message):
     with pytest.raises(BadOptionError) as caught:
-        ta.outcomes(SESSIONS, PHQ9, options=ta.OutcomeOptions(**{"imputations": 0, **options}))
+        ta.outcomes(SESSIONS, PHQ9, options=ta.OutcomeOptions(**options))
     assert str(caught.value) == message
 
 
 def test_a_scale_is_not_called_as_a_column_of_the_results():
     scores = pd.DataFrame({"session_id": ["a1"], RATE: [3]})
     with pytest.raises(BadOptionError, match="Call the column of the scores otherwise"):
-        ta.outcomes(SESSIONS, scores, options=ta.OutcomeOptions(better=(RATE,), imputations=0))
+        ta.outcomes(SESSIONS, scores, options=ta.OutcomeOptions(better=(RATE,)))
 
 
 def test_sessions_of_unknown_clients_have_no_course(tmp_path: Path) -> None:
     """Scores by session can be related to the talk all the same."""
     sessions = pd.DataFrame({"session_id": list("abc"), "therapist_question_rate": [0.5, 0.4, 0.6]})
     scores = pd.DataFrame({"session_id": list("abc"), "PHQ-9": [14, 9, 11]})
-    found = ta.outcomes(sessions, scores, options=ta.OutcomeOptions(imputations=0))
+    found = ta.outcomes(sessions, scores, options=ta.OutcomeOptions())
     assert (len(found.course), len(found.lines), len(found.joined)) == (0, 0, 3)
     assert found.write(tmp_path / "out").joinpath("associations.csv").is_file()

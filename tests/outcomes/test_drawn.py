@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy import special
 
-from therapy_analytics.outcomes._drawn import drawn_slopes, rate_on_score, rates_of, score_on_rate
-from therapy_analytics.outcomes._gold import RATE_ON_SCORE, SCORE_ON_RATE
+from therapy_analytics.outcomes._drawn import RATE_ON_SCORE, SCORE_ON_RATE, drawn_slopes, rates_of
 from therapy_analytics.sampling._design import design, drawn, uncertainty, weights_in_rates
 
 RUNS = 100
@@ -63,7 +62,7 @@ def _study(rng: np.random.Generator, n_sessions: int = 80, turns_coded: int = 30
     chosen = drawn(turns, plan.inclusion, rng)
     people = np.full(len(turns), np.nan)
     people[chosen] = has[chosen]
-    joined = pd.DataFrame({"session_id": np.arange(n_sessions).astype(str), "score": score})
+    joined = pd.DataFrame({"session_id": np.arange(n_sessions).astype(str), "score": score, "number": np.nan})
     joined["asks"] = turns.groupby("session_id", sort=False)["machine"].mean().to_numpy()
     return joined, turns.assign(people=people, inclusion=plan.inclusion)
 
@@ -103,14 +102,14 @@ def test_slopes_are_unbiased_and_their_intervals_hold() -> None:
 @pytest.mark.parametrize("stopped", ["after half of the sessions", "after half of the turns of each"])
 def test_slopes_of_a_sample_that_is_half_coded_are_unbiased_and_their_intervals_hold(stopped: str) -> None:
     truth, found = _true_slopes(), []
-    for seed in range(2 * RUNS):
+    for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         joined, turns = _study(rng, turns_coded=600)
         names = rng.permutation(joined["session_id"])[:40]
         kept = turns["session_id"].isin(names) if "sessions" in stopped else rng.random(len(turns)) < 0.5
-        _, rates = rates_of(turns.assign(people=turns["people"].where(kept)))
-        y = joined["score"].to_numpy()
-        found.append((*rate_on_score(y, rates)[:3], *score_on_rate(y, rates)[:3]))
+        table = drawn_slopes(joined, {"asks": turns.assign(people=turns["people"].where(kept))}, ["asks"], ["score"])
+        rows = table.set_index("direction")[["slope", "lo", "hi"]].astype(float)
+        found.append([*rows.loc[RATE_ON_SCORE], *rows.loc[SCORE_ON_RATE]])
     slope, low, high, turned, turned_low, turned_high = np.array(found).T
     of_rate, of_score = truth[RATE_ON_SCORE], truth[SCORE_ON_RATE]
     assert slope.mean() == pytest.approx(of_rate, abs=3 * slope.std() / np.sqrt(len(slope)))
@@ -139,3 +138,46 @@ def test_too_few_sessions_and_scores_that_do_not_vary_are_said() -> None:
     same = drawn_slopes(joined.assign(score=1.0), {"asks": turns}, ["asks"], ["score"])
     assert set(same["note"]) == {"the score does not vary"}
     assert drawn_slopes(joined, {}, ["asks"], ["score"]).empty
+
+
+def _course(seed: int, *, link: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw 25 clients with six sessions: rates rise and scores fall over them, and go together by `link` beside that.
+
+    People code six of the 20 turns of each session. The machine misses more where scores are low.
+    """
+    rng = np.random.default_rng(seed)
+    client, number = np.repeat(np.arange(25), 6), np.tile(np.arange(1.0, 7), 25)
+    own = rng.normal(0, 0.12, 150)
+    rate = np.clip(0.25 + 0.06 * number + 0.05 * rng.normal(size=25)[client] + own, 0.01, 0.99)
+    score = 30 - 2 * number + 3 * rng.normal(size=25)[client] + link * own + rng.normal(0, 2, 150)
+    has = (rng.random((150, 20)).argsort(axis=1) < np.round(20 * rate)[:, None]).astype(float)
+    seen = np.clip(has * (0.6 - 0.02 * (score[:, None] - 23)) + 0.1 * rng.random((150, 20)), 0, 1)
+    ids = [f"s{one}" for one in range(150)]
+    coded = rng.random((150, 20)).argsort(axis=1) < 6
+    turns = pd.DataFrame({"session_id": np.repeat(ids, 20), "machine": seen.ravel(), "inclusion": 0.3})
+    turns["people"] = np.where(coded, has, np.nan).ravel()
+    joined = pd.DataFrame({"session_id": ids, "client": client.astype(str), "counselor": "", "number": number})
+    return joined.assign(score=score, asks=seen.mean(axis=1)), turns
+
+
+def test_within_clients_the_trend_is_held_and_intervals_hold() -> None:
+    held, naive = [], []
+    for seed in range(24):
+        link = 8.0 if seed % 2 else 0.0
+        joined, turns = _course(seed, link=link)
+        table = drawn_slopes(joined, {"asks": turns}, ["asks"], ["score"]).set_index(["level", "direction"])
+        row = table.loc[("within_clients", SCORE_ON_RATE)]
+        held += [row["lo"] <= link <= row["hi"]] if np.isfinite(row["lo"]) else []
+        naive.append(row["machine_lo"] <= link <= row["machine_hi"])
+    assert len(held) >= 18
+    assert np.mean(held) >= 0.84
+    assert np.mean(naive) < 0.6
+
+
+def test_levels_are_those_that_the_sessions_have() -> None:
+    joined, turns = _course(0, link=0.0)
+    both = drawn_slopes(joined, {"asks": turns}, ["asks"], ["score"])
+    assert both["level"].tolist() == ["within_clients"] * 2 + ["between_clients"] * 2
+    assert drawn_slopes(joined.assign(number=np.nan), {"asks": turns}, ["asks"], ["score"])["level"].nunique() == 1
+    few = drawn_slopes(joined[:24], {"asks": turns}, ["asks"], ["score"])
+    assert set(few["note"]) == {"too few clients: 6 or more are needed"}

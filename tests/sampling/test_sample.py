@@ -203,7 +203,7 @@ def test_inclusions_that_cannot_be_are_refused(
 def test_outcomes_take_the_sample(results: Path, codes: Path) -> None:
     ids = ta.load(results).sessions["session_id"]
     scores = pd.DataFrame({"session_id": ids, "PHQ-9": np.arange(len(ids)) % 7 + 5})
-    options = ta.OutcomeOptions(gold=pd.read_csv(codes), imputations=0, measures=("therapist_question_rate",))
+    options = ta.OutcomeOptions(gold=pd.read_csv(codes), measures=("therapist_question_rate",))
     found = ta.outcomes(results, scores, options=options)
     assert found.corrected["n_gold"].unique().tolist() == [len(ids)]
     assert found.corrected["gold_slope"].notna().any()

@@ -80,8 +80,7 @@ def outcomes(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Codes that people gave to whole sessions or a sample of turns, for slopes that hold whatever the "
-            "tagger does.",
+            help="Codes that people gave to the turns that sample drew, for slopes that hold whatever the tagger does.",
             show_default=False,
             rich_help_panel=INPUT,
         ),
@@ -109,17 +108,6 @@ def outcomes(
             rich_help_panel=MEASURED,
         ),
     ] = "",
-    imputations: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="How often codes are drawn from their probabilities, so that their error counts; 0: never.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = 20,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Random seed of these draws.", rich_help_panel=MEASURED)
-    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -143,7 +131,7 @@ def outcomes(
     with sentences(), alone_in(out):
         options = OutcomeOptions(
             columns=pairs(columns, NAMES, "--columns"), better=names_in(better), worse=names_in(worse), scales=scales,
-            measures=tuple(measures or ()), show=names_in(show), by=by, gold=gold, imputations=imputations, seed=seed,
+            measures=tuple(measures or ()), show=names_in(show), by=by, gold=gold,
             allow_mixed=allow_mixed, pseudonyms=key_in(pseudonyms),
         )  # fmt: skip
         found = outcomes_of(results, outcomes, options=options)

@@ -194,12 +194,6 @@ def export(
             show_default="yes for csv",
         ),
     ] = None,
-    imputations: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help="Also N data sets with codes drawn from their probabilities, for multiple imputation."
-        ),
-    ] = 0,
     transcripts: Annotated[
         Path | None,
         typer.Option(metavar="PATH", help="For qdpx and elan: where the words are.", show_default=False),
@@ -218,7 +212,7 @@ def export(
     out = out or beside(results, "export")
     with sentences():
         files = export_tables(
-            results, out, to=to, wide=wide, imputations=imputations, transcripts=transcripts, gold=tuple(gold or ()),
+            results, out, to=to, wide=wide, transcripts=transcripts, gold=tuple(gold or ()),
             pseudonyms=key_in(pseudonyms), replace=replace, on_before=remark,
         )  # fmt: skip
     say(*map(str, files))

@@ -18,17 +18,14 @@ from therapy_analytics.exports._coded import CODED_FORMS, WITH_WORDS, export_cod
 from therapy_analytics.exports._labelled import library, write_spss, write_stata
 from therapy_analytics.exports._tables import (
     EXPORTED,
-    IMPUTED,
     WIDE,
     ExportTable,
     export_tables,
-    imputed_table,
     nothing_needed,
     parquet_library,
     write_csv,
     write_parquet,
 )
-from therapy_analytics.outcomes._imputation import imputed
 from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.results import load
 
@@ -49,21 +46,18 @@ class _ExportForm:
         Writes the tables into a folder.
     names : str
         The file that lists the columns, or their short names; empty where there is none.
-    imputation : str
-        What the program calls the number of an imputed data set.
     """
 
     suffix: str
     check: Callable[[], object]
     write: Callable[[Sequence[ExportTable], Path], None]
     names: str = ""
-    imputation: str = ".imp"
 
     @property
     def files(self) -> list[str]:
         """The names of all files that an export may write."""
         return [
-            *(f"{table}{self.suffix}" for table in (*EXPORTED, WIDE, IMPUTED)),
+            *(f"{table}{self.suffix}" for table in (*EXPORTED, WIDE)),
             *([self.names] if self.names else []),
         ]
 
@@ -72,7 +66,7 @@ FORMS = {
     "csv": _ExportForm(".csv", nothing_needed, write_csv, names="columns.csv"),
     "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
     "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
-    "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv", imputation="Imputation_"),
+    "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
 }
 """The forms that tables can be exported to, by name."""
 
@@ -83,7 +77,6 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     *,
     to: str = "csv",
     wide: bool | None = None,
-    imputations: int = 0,
     transcripts: str | Path | None = None,
     gold: Sequence[str | Path] = (),
     pseudonyms: Pseudonyms | None = None,
@@ -109,10 +102,6 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     wide : bool, optional
         Whether the table `wide` is written, too: a row a session, every number that was measured in a column (up to
         some 1,300; Stata/BE opens 2,048). Default: for CSV alone.
-    imputations : int, optional
-        So many data sets (2 or more) with codes drawn from their probabilities are written under each other into the
-        table `imputed`, for multiple imputation, with the seed of the run; 0 for none. See
-        `therapy_analytics.outcomes._imputation.imputed`.
     transcripts : str or Path, optional
         For ``qdpx`` and ``elan``: where the words are, if the results do not hold them.
     gold : sequence of str or Path, optional
@@ -128,8 +117,8 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     -------
     list of Path
         The files: sessions, measures and parts (a row for each measure), turns, probabilities, turn_measures,
-        behaviours (a row for each turn and code), responses, dyads where there are any, the codebook, and wide and
-        imputed where they are asked for. For CSV also ``columns.csv``, which says what each column means; for Stata and
+        behaviours (a row for each turn and code), responses, dyads where there are any, the codebook, and wide
+        where it is asked for. For CSV also ``columns.csv``, which says what each column means; for Stata and
         SPSS ``names_stata.csv`` or ``names_spss.csv``, with the name of each column there, and how many of its texts
         had to be cut.
 
@@ -149,9 +138,8 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     The same tables give the same bytes: where a form has a date, it is 1 January 2000.
     """
     if to in CODED_FORMS:
-        for option, is_given in (("--wide", wide), ("--imputations", bool(imputations))):
-            if is_given:
-                raise BadOptionError(option, f"it is for tables of measures, not for {to}", "Leave it out")
+        if wide:
+            raise BadOptionError("--wide", f"it is for tables of measures, not for {to}", "Leave it out")
         return export_codes(
             results, Path(out), to=to, transcripts=transcripts, gold=gold, pseudonyms=pseudonyms, replace=replace,
             on_before=on_before,
@@ -173,9 +161,6 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     )  # fmt: skip
     with alone_in(out):
         tables = export_tables(analysis, with_wide=to == "csv" if wide is None else wide)
-        if imputations:
-            drawn = imputed(analysis, imputations, analysis.seed)
-            tables.append(imputed_table(analysis.sessions, drawn, analysis.codebook, number=form.imputation))
         with replaced_in(out, made) as part:
             form.write(tables, part)
     return [out / name for name in form.files if (out / name).is_file()]

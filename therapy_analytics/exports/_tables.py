@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import IN_ANALYSIS, TABLES, Analysis
@@ -20,8 +19,6 @@ EXPORTED = (*IN_ANALYSIS, "behaviours", "codebook")
 """The tables of an analysis, its codes in long form, and its codebook."""
 WIDE = "wide"
 """The table that is exported on request: a row a session, every number in a column of its own."""
-IMPUTED = "imputed"
-"""The sessions table with codes drawn from their probabilities, several times, which is exported on request."""
 _MAY_BE_MISSING = frozenset(one.name for one in TABLES if one.may_be_missing)
 _TOLD = ("meaning", "unit", "range", "high_means", "evidence")
 """The parts of the codebook that CSV and Parquet hold for each column; all of it would outweigh the numbers."""
@@ -51,7 +48,7 @@ class ExportTable:
     Attributes
     ----------
     name : str
-        One of `EXPORTED`, `WIDE` or `IMPUTED`.
+        One of `EXPORTED`, or `WIDE`.
     frame : DataFrame
         The table.
     about : mapping of str to mapping of str to str
@@ -81,41 +78,6 @@ def export_tables(analysis: Analysis, *, with_wide: bool = False) -> list[Export
     if with_wide:
         given[WIDE] = wide(analysis)
     return [ExportTable(name, one, _about(name, analysis.codebook)) for name, one in given.items()]
-
-
-def imputed_table(
-    sessions: pd.DataFrame, drawn: Sequence[pd.DataFrame], codebook: pd.DataFrame, *, number: str
-) -> ExportTable:
-    """Return imputed data sets under each other, as programs for multiple imputation read them.
-
-    Parameters
-    ----------
-    sessions : DataFrame
-        The sessions table, (n_sessions, n_columns).
-    drawn : sequence of DataFrame
-        It with codes drawn from their probabilities, `m` times, of the same shape.
-    codebook : DataFrame
-        The codebook of the analysis.
-    number : str
-        The name of the column with the number of the data set.
-
-    Returns
-    -------
-    ExportTable
-        ``n_sessions * (m + 1)`` rows: `number` from 0 to `m`, ``.id`` (the session, from 1), and the columns of the
-        sessions. Data set 0 is the one to be imputed: what differs between the others is missing in it.
-    """
-    differ = [name for name in sessions if any(not one[name].equals(drawn[0][name]) for one in drawn[1:])]
-    first = sessions.assign(**dict.fromkeys(map(str, differ), np.nan))
-    order = np.arange(1, len(sessions) + 1)
-    keys = [pd.DataFrame({number: i, ".id": order}, index=sessions.index) for i in range(len(drawn) + 1)]
-    parts = [key.join(one) for key, one in zip(keys, [first, *drawn], strict=True)]
-    whole = pd.concat(parts, ignore_index=True)[[number, ".id", *sessions]]
-    about = {
-        number: {"meaning": "Number of the imputed data set; 0: not imputed, what is imputed is missing"},
-        ".id": {"meaning": "The session, the same in all data sets"},
-    }
-    return ExportTable(IMPUTED, whole, {**_about("sessions", codebook), **about})
 
 
 def _about(name: str, codebook: pd.DataFrame) -> dict[str, Mapping[str, str]]:

@@ -14,6 +14,7 @@ from scipy import stats
 from therapy_analytics.clusters import Bools, Floats
 from therapy_analytics.outcomes._levels import CLIENTS, COUNSELORS, FEWEST_DF, LEVELS, WITHIN, Nesting, nesting
 from therapy_analytics.outcomes._mixed import nested_fit
+from therapy_analytics.outcomes._robust import ALIKE, basis, robust_slope, trend, within
 from therapy_analytics.outcomes._targets import (
     BEFORE,
     CLIENT,
@@ -22,6 +23,8 @@ from therapy_analytics.outcomes._targets import (
     KNOWN_COUNSELOR,
     LENGTH,
     NEXT,
+    NUMBER,
+    SESSION,
     SESSIONS,
     TARGETS,
     Y,
@@ -44,30 +47,41 @@ COLUMNS = (
 )
 _NUMBERS = ("slope", "lo", "hi", "p", "df")
 _NO_NEXT = "too few: clients with three sessions or more are needed"
-_ALIKE = 0.999
-"""Where a measure's variance is explained by the length to this share, it is the length."""
+NO_ORDER = (
+    "neither numbers nor dates say which session came when, so that a trend over sessions would pass for an association"
+)
+_HELD = "the measure does not vary apart from what is held constant"
+_ROUNDING = 1e-6
+_FEW_CLIENTS = f"too few clients with several sessions: {FEWEST_DF + 1} or more are needed, and more where few count"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cases:
     """The cases of a model: its rows without missing values.
 
-    `y`, `x` (n,); `before`, `length` (n,) or None; `draws` (n, n_imputations), imputed values of the measure, without
-    columns where it was not imputed.
+    `y`, `x` (n,); `number` (n,), nan where unknown; `before`, `length` (n,) or None.
     """
 
     y: Floats
     x: Floats
+    number: Floats
     before: Floats | None
     length: Floats | None
-    draws: Floats
     nested: Nesting
 
     @property
     def spare(self) -> dict[str, int]:
         """Degrees of freedom that a slope at each level would have in a balanced design."""
-        taken = 1 + (self.length is not None) + (self.before is not None)
-        return {level: units - taken for level, units in self.nested.free.items()}
+        lowest = min(self.nested.free, key=LEVELS.index, default="")
+        numbers = len(np.unique(self.number[np.isfinite(self.number)]))
+        of_trend = min(max(numbers - 1, 0), 2)
+        taken = 1 + len(self.beside)
+        return {level: units - taken - of_trend * (level == lowest) for level, units in self.nested.free.items()}
+
+    @property
+    def beside(self) -> list[Floats]:
+        """The given score and the length, where they are held constant."""
+        return [one for one in (self.before, self.length) if one is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +100,6 @@ def associations(
     scales: Sequence[str],
     better: Mapping[str, bool],
     *,
-    imputations: Sequence[pd.DataFrame] | None = None,
     targets: Sequence[str] = TARGETS,
 ) -> pd.DataFrame:
     """Test whether scores go with measures of the talk.
@@ -95,14 +108,12 @@ def associations(
     ----------
     joined : DataFrame
         A row a session: ``session_id``, ``client``, ``counselor`` ("" where unknown), ``number`` (1, 2, ... within the
-        client; nan where unknown), the scales and the measures (nan where missing), and for the length
-        ``n_words_therapist`` and ``n_words_client``, else ``n_turns``.
+        client; nan where neither numbers nor dates say it), the scales and the measures (nan where missing), and for
+        the length ``n_words_therapist`` and ``n_words_client``, else ``n_turns``.
     measures, scales : sequence of str
         Columns of it.
     better : mapping of str to bool
         Of each scale, whether a higher score is better for the client.
-    imputations : sequence of DataFrame, optional
-        As `imputed` returns them: measures that they hold are taken from them, by ``session_id``.
     targets : sequence of str, optional
         Some of `TARGETS`.
 
@@ -117,7 +128,8 @@ def associations(
           from first to last.
         - ``adjusted``: "" or ``length``: with the logarithm of the session's words held constant at every level.
         - ``slope``, ``lo``, ``hi``: standard deviations of the score for one of the measure, both of units of the
-          level, with its 95 % interval; ``p``, two-sided, and ``df`` by Satterthwaite.
+          level, with its 95 % interval; ``p``, two-sided, and ``df`` by Satterthwaite. Within clients, with the trend
+          over sessions held constant.
         - ``q``: p by Benjamini and Hochberg over all rows of the table. Where nothing goes with anything, 2 to 5 of
           100 tables hold a q below .05 (docs/validity.md).
         - ``n_sessions``, ``n_clients``, ``n_counselors``: in the model; clients and counselors that are known.
@@ -128,16 +140,19 @@ def associations(
     Notes
     -----
     Measures are split into a session's deviation from its client's mean, the client's deviation from the counselor's
-    mean, and the counselor's mean. Intercepts of clients within counselors are random. A level with too few units for a
-    slope is held constant instead (a column for each unit). Scores are taken as about normal around the slope, and one
-    slope for all clients: where clients differ in it, an interval within clients speaks of more sessions of these
-    clients, and held the mean slope of all clients like them in 88 % of simulated studies
-    (``benchmarks/outcomes_coverage.py``, where all other intervals held in 93 % or more).
+    mean, and the counselor's mean. A level with too few units for a slope is held constant instead (a column for each
+    unit). Scores are taken as about normal around the slope.
 
-    A measure that was imputed is replaced by its mean over the imputed data sets, and the spread is that of the imputed
-    values. This is regression calibration: with calibrated probabilities the slope is that on the true rates, whereas
-    slopes on each imputed data set fall short of it, because the imputations know nothing of the score. Rubin's rules
-    cannot repair that; the interval holds the error of the codes as a part of what the model leaves unexplained.
+    Within clients: scores fall over a treatment and what counselors do changes with it, so that any two trends go
+    together. Held constant are the number of the session and its logarithm, and a level for each number that ten
+    sessions have (`trend`); clients each have an intercept, and the error is robust to how a client's sessions depend
+    on each other (`robust_slope`), so that clients may differ in how fast they change, and in the slope. Sessions whose
+    number is unknown (nan) say nothing here. Between clients and counselors: intercepts of clients within counselors
+    are random (`nested_fit`), with number and logarithm beside the measure, because clients with more sessions were
+    measured later; unknown numbers are taken as the mean. For ``change`` these are of the number of sessions from first
+    to last score.
+
+    The tagger's error is in no interval: slopes on a rate that the machine counts are smaller than on the true one.
 
     The score that is given, and the length, are split as the measure is. So what is compared for ``next`` are sessions
     of one client. Were the given score not split, a measure that goes with the score of its own session would seem to
@@ -148,10 +163,10 @@ def associations(
     References
     ----------
     Enders, C. K., & Tofighi, D. (2007). Centering predictor variables in cross-sectional multilevel models.
-    Psychological Methods, 12(2), 121-138. Benjamini, Y., & Hochberg, Y. (1995). Controlling the false discovery rate.
-    Journal of the Royal Statistical Society B, 57(1), 289-300. Lakens, D. (2017). Equivalence tests. Social
-    Psychological and Personality Science, 8(4), 355-362. Carroll, R. J., Ruppert, D., Stefanski, L. A., & Crainiceanu,
-    C. M. (2006). Measurement error in nonlinear models (chapter 4). Chapman & Hall.
+    Psychological Methods, 12(2), 121-138. Curran, P. J., & Bauer, D. J. (2011). The disaggregation of within-person and
+    between-person effects in longitudinal models of change. Annual Review of Psychology, 62, 583-619. Benjamini, Y., &
+    Hochberg, Y. (1995). Controlling the false discovery rate. Journal of the Royal Statistical Society B, 57(1),
+    289-300. Lakens, D. (2017). Equivalence tests. Social Psychological and Personality Science, 8(4), 355-362.
 
     Examples
     --------
@@ -161,12 +176,12 @@ def associations(
     >>> found[["level", "slope", "lo", "hi", "df", "finding"]].round(2).to_numpy().tolist()
     [['between_clients', 0.95, 0.66, 1.23, 7.0, 'goes with better']]
     """
-    table, drawn = _with_imputed(with_groups(joined), measures, imputations or ())
+    table = with_groups(joined)
     rows = [
         {"scale": scale, "measure": name, "target": target, "adjusted": adjusted} | row
         for scale in scales
         for target in targets
-        for name, adjusted, row in _rows_of_target(table, drawn, scale, target, measures)
+        for name, adjusted, row in _rows_of_target(table, scale, target, measures)
     ]
     found = pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in ("q", "finding")])
     return with_findings(found, better)
@@ -183,42 +198,23 @@ def with_findings(table: pd.DataFrame, better: Mapping[str, bool]) -> pd.DataFra
     return table.assign(q=q, finding=np.where(tested, finding, ""))[list(COLUMNS)]
 
 
-def _with_imputed(
-    table: pd.DataFrame, measures: Sequence[str], imputations: Sequence[pd.DataFrame]
-) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-    """Return the sessions with the means of imputed measures, and the sessions with each of the imputed values."""
-    held = [name for name in measures if imputations and name in imputations[0]]
-    if not held:
-        return table, []
-    ids = table["session_id"].astype(str)
-    values = np.stack([one.set_index(one["session_id"].astype(str))[held].reindex(ids) for one in imputations])
-    values = values.astype(np.float64)
-    # A share of no turns, or a ratio over none, is undefined in some draws: known where at least half define it
-    n = np.isfinite(values).sum(axis=0)
-    means = np.where(2 * n >= len(values), np.nansum(values, axis=0) / np.maximum(n, 1), nan)
-    drawn = [np.where(np.isfinite(one), one, means) for one in values]
-    return _replaced(table, held, means), [_replaced(table, held, one) for one in drawn]
-
-
-def _replaced(table: pd.DataFrame, names: Sequence[str], values: Floats) -> pd.DataFrame:
-    """Return the table with other values (n_rows, n_names) in some columns."""
-    return table.assign(**dict(zip(names, values.T, strict=True)))
-
-
 def _rows_of_target(
-    table: pd.DataFrame, drawn: Sequence[pd.DataFrame], scale: str, target: str, measures: Sequence[str]
+    table: pd.DataFrame, scale: str, target: str, measures: Sequence[str]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield measure, adjustment and the columns of each row of a scale and target."""
     rows = target_rows(table, scale, target, measures)
-    draws = [target_rows(one, scale, target, measures) for one in drawn]
+    ordered = bool(table["number"].notna().any())
     for name in measures:
         for adjusted in ("", ADJUSTED) if LENGTH in rows else ("",):
             needed = [Y, name, *([BEFORE] if BEFORE in rows else []), *([LENGTH] if adjusted else [])]
             kept = rows[needed].notna().all(axis=1).to_numpy(dtype=np.bool_)
             about = _counts(rows, kept)
-            slopes = _slopes(_cases(rows, draws, kept, name, adjusted=bool(adjusted)))
-            if target == NEXT:
-                slopes = {WITHIN: slopes.get(WITHIN, _Slope(notes=(_NO_NEXT,)))}
+            model = _cases(rows, kept, name, adjusted=bool(adjusted))
+            slopes = _slopes(model, (WITHIN,) if target == NEXT else LEVELS)
+            if not ordered and target != SESSION:
+                slopes = {WITHIN if target == NEXT else CLIENTS: _Slope(notes=(NO_ORDER,))}
+            elif target == NEXT and not slopes:
+                slopes = {WITHIN: _Slope(notes=(_NO_NEXT,))}
             for level, slope in slopes.items():
                 yield name, adjusted, {"level": level} | about | _row(slope)
 
@@ -231,44 +227,58 @@ def _counts(rows: pd.DataFrame, kept: Bools) -> dict[str, int]:
     return {"n_sessions": int(some[SESSIONS].sum()), "n_clients": n_clients, "n_counselors": n_counselors}
 
 
-def _cases(rows: pd.DataFrame, draws: Sequence[pd.DataFrame], kept: Bools, name: str, *, adjusted: bool) -> _Cases:
+def _cases(rows: pd.DataFrame, kept: Bools, name: str, *, adjusted: bool) -> _Cases:
     """Return the cases of the model of a measure."""
 
-    def numbers(column: str, frame: pd.DataFrame = rows) -> Floats:
-        return frame[column].to_numpy(dtype=np.float64)[kept]
+    def numbers(column: str) -> Floats:
+        return rows[column].to_numpy(dtype=np.float64)[kept]
 
     people = [rows[column].to_numpy(dtype=np.int64)[kept] for column in (CLIENT, COUNSELOR)]
     return _Cases(
         y=numbers(Y),
         x=numbers(name),
+        number=numbers(NUMBER),
         before=numbers(BEFORE) if BEFORE in rows else None,
         length=numbers(LENGTH) if adjusted else None,
-        draws=np.column_stack([numbers(name, one) for one in draws]) if draws else np.zeros((int(kept.sum()), 0)),
         nested=nesting(*people, repeats=not (rows[SESSIONS] > 1).any()),
     )
 
 
-def _slopes(model: _Cases) -> dict[str, _Slope]:
-    """Return the slope of each level that the cases have."""
+def _slopes(model: _Cases, levels: Sequence[str]) -> dict[str, _Slope]:
+    """Return the slope of each of some levels that the cases have."""
     if not model.nested.free:
-        return {CLIENTS: _Slope(notes=(f"{len(model.y)} with score and measure: too few",))}
-    spare, nested = model.spare, model.nested
+        return (
+            {CLIENTS: _Slope(notes=(f"{len(model.y)} with score and measure: too few",))} if CLIENTS in levels else {}
+        )
+    nested = model.nested
     parts = nested.split(model.x)
-    spreads = {"x": _spreads(model, parts), "y": nested.spread(nested.split(model.y))}
-    why = {level: _why_not(model, level, spreads) for level in spare}
-    asked = [level for level in spare if not why[level]]
-    found = {level: _Slope(notes=(why[level],)) for level in spare if why[level]}
-    found |= _fitted(model, {level: parts[level] for level in asked}, spreads)
-    return {level: found[level] for level in LEVELS if level in found}
+    spreads = {"x": nested.spread(parts), "y": nested.spread(nested.split(model.y))}
+    why = {level: _why_not(model, level, spreads) for level in model.spare}
+    found = {level: _Slope(notes=(why[level],)) for level in why if why[level]}
+    asked = {level: parts[level] for level in why if not why[level]}
+    if set(asked) & (set(levels) - {WITHIN}):
+        found |= _between(model, dict(asked), spreads)
+    if WITHIN in asked:
+        found[WITHIN] = _within(model, spreads)
+    return {level: found[level] for level in levels if level in found}
 
 
-def _spreads(model: _Cases, parts: dict[str, Floats]) -> dict[str, float]:
-    """Return the measure's standard deviation at each level; of imputed values, where there are any."""
-    own = model.nested.spread(parts)
-    if not model.draws.shape[1]:
-        return own
-    each = [model.nested.spread(model.nested.split(one)) for one in model.draws.T]
-    return {level: float(np.sqrt(np.mean([one[level] ** 2 for one in each]))) if own[level] else 0.0 for level in own}
+def _within(model: _Cases, spreads: Mapping[str, Mapping[str, float]]) -> _Slope:
+    """Return the slope within clients, with the trend over sessions held constant."""
+    known = np.isfinite(model.number)
+    if not known.any():
+        return _Slope(notes=(NO_ORDER,))
+    clients = np.unique(model.nested.client[known], return_inverse=True)[1].astype(np.int64)
+    number = model.number[known]
+    columns = np.column_stack([model.y, model.x, *model.beside])[known]
+    deviations = within(np.column_stack([columns, trend(number, levels=True)]), clients)
+    slope, error, df = robust_slope(deviations[:, 0], deviations[:, 1], deviations[:, 2:], clients)
+    if np.isnan(slope):
+        return _Slope(notes=(_HELD,))
+    if not df >= FEWEST_DF - _ROUNDING:
+        return _Slope(notes=(_FEW_CLIENTS,))
+    scale = spreads["x"][WITHIN] / spreads["y"][WITHIN]
+    return _Slope(slope * scale, error * scale, df, (model.nested.note,) if model.nested.note else ())
 
 
 def _why_not(model: _Cases, level: str, spreads: Mapping[str, Mapping[str, float]]) -> str:
@@ -283,14 +293,14 @@ def _why_not(model: _Cases, level: str, spreads: Mapping[str, Mapping[str, float
     return ""
 
 
-def _fitted(model: _Cases, parts: dict[str, Floats], spreads: Mapping[str, Mapping[str, float]]) -> dict[str, _Slope]:
-    """Return the slopes of the levels whose parts (n,) of the measure are given."""
+def _between(model: _Cases, parts: dict[str, Floats], spreads: Mapping[str, Mapping[str, float]]) -> dict[str, _Slope]:
+    """Return the slopes between clients and counselors, from the parts (n,) of the measure at each level."""
     nested, held = model.nested, _held_constant(model)
     found: dict[str, _Slope] = {}
     for level, part in list(parts.items()):
         rest = part - held @ np.linalg.lstsq(held, part, rcond=None)[0]
-        if float(rest @ rest) <= (1 - _ALIKE) * float(part @ part):
-            found[level] = _Slope(notes=("the measure does not vary apart from what is held constant",))
+        if float(rest @ rest) <= (1 - ALIKE) * float(part @ part):
+            found[level] = _Slope(notes=(_HELD,))
             del parts[level]
     if not parts:
         return found
@@ -317,7 +327,7 @@ def _few(model: _Cases) -> list[str]:
 
 
 def _held_constant(model: _Cases) -> Floats:
-    """Return the columns beside the measure, of full rank: intercepts, and the parts of the given score and length.
+    """Return the columns beside the measure, of full rank: intercepts, trend, parts of the given score and length.
 
     Where a level has too few units for a slope, each of its units has an intercept.
     """
@@ -325,16 +335,12 @@ def _held_constant(model: _Cases) -> Floats:
     units = nested.counselor if COUNSELORS in few else np.zeros_like(nested.counselor)
     units = nested.client if CLIENTS in few else units
     columns = [(units == one).astype(np.float64) for one in np.unique(units)]
-    for held in (model.before, model.length):
-        if held is not None:
-            columns += [part for level, part in nested.split(held).items() if level not in few]
-    return _independent(np.column_stack(columns))
-
-
-def _independent(columns: Floats) -> Floats:
-    """Return an orthonormal basis of what the columns (n, k) span, scaled to the size of an intercept."""
-    left, sizes, _ = np.linalg.svd(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300), full_matrices=False)
-    return np.asarray(left[:, sizes > 1e-7 * sizes[0]] * np.sqrt(len(columns)))
+    for held in model.beside:
+        columns += [part for level, part in nested.split(held).items() if level not in few]
+    known = np.isfinite(model.number)
+    if known.any():
+        columns += list(trend(np.where(known, model.number, model.number[known].mean())).T)
+    return np.asarray(basis(np.column_stack(columns)) * np.sqrt(len(units)))  # of the size of an intercept
 
 
 def _row(slope: _Slope) -> dict[str, Any]:

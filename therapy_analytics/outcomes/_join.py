@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from therapy_analytics.compare._courses import Sessions, numbered, sessions_of
-from therapy_analytics.compare._measures import ComparedMeasure, choose, described
+from therapy_analytics.compare._measures import ComparedMeasure, choose
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outcomes._match import MatchedScores, match
@@ -16,9 +16,10 @@ from therapy_analytics.outcomes._scales import Scale
 from therapy_analytics.outcomes._scores import Scores
 from therapy_analytics.readers._notes import counted
 
-IDENTITY = ("session_id", "client", "counselor", "date", "number")
+IDENTITY = ("session_id", "client", "counselor", "date", "number", "guessed")
 LENGTH = ("n_turns", "n_words_therapist", "n_words_client")
 """How long a session is: what is held constant beside each association."""
+_SYNCHRONY, _EXCESS = "synchrony", "excess"
 DANGER = "n_danger_turns"
 """Client turns that speak of present danger of their own."""
 
@@ -30,7 +31,8 @@ class Joined:
     Attributes
     ----------
     table : DataFrame
-        A row a session, ordered by client and number: `IDENTITY`, a column a scale (nan where there is no score), a
+        A row a session, ordered by client and number: `IDENTITY` (``guessed``: whether nothing but the order of the
+        results says the number), a column a scale (nan where there is no score), a
         column a measure with ``_lo`` and ``_hi`` where it has an interval, `LENGTH`, and `DANGER`. Sessions that have
         a score and no transcript have an empty ``session_id`` and no measure. ``client`` is one name a client:
         of clients of one name the counselor stands behind it; a session whose client is unknown has none.
@@ -70,8 +72,8 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     scores : Scores
         The scores.
     measures : sequence of str, optional
-        Names, patterns or families of measures, as for ``tanalyze compare``; by default the core measures that are a
-        rate, a share or a mean.
+        Names, patterns or families of measures, as for ``tanalyze compare``; by default `core_measures`. Of synchrony,
+        the excess over surrogate pairs alone.
     lacking : str, optional
         As for `match`.
 
@@ -82,11 +84,11 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     """
     sessions = sessions_of(results.sessions)
     found = match(scores, sessions, lacking)
-    chosen = tuple(core_measures(results) if measures is None else choose(results, measures))
+    chosen = _chosen(results, core_measures(results) if measures is None else measures)
     _refuse_same_names(scores.scales, results)
-    table = sessions.table.drop(columns=["counted", "guessed"]).join(_numbers(results, chosen))
-    table, counted_anew = _with_scores(table, scores, found)
-    table = pd.concat([table, _without_transcript(scores, found)], ignore_index=True)
+    table, order_notes = _with_scores(sessions.table, scores, found)
+    table = table.join(_numbers(results, chosen))
+    table = pd.concat([table, _without_transcript(scores, found, table)], ignore_index=True)
     counselors = table[table["client"] != ""].groupby("client")["counselor"].nunique()
     table["client"] = _clients(table, counselors)
     order = table.sort_values(["counselor", "client", "number"], kind="stable", na_position="last")
@@ -94,8 +96,7 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     whole = order[[*first, *(name for name in order if name not in first)]].reset_index(drop=True)
     notes = (
         *results.warnings,
-        *sessions.notes,
-        *counted_anew,
+        *order_notes,
         *scores.notes,
         *_counted(sessions, scores, found),
         *_notes(whole, found),
@@ -106,19 +107,35 @@ def joined(results: Results, scores: Scores, measures: Sequence[str] | None = No
     )  # fmt: skip
 
 
-def core_measures(results: Results) -> list[ComparedMeasure]:
+def core_measures(results: Results) -> list[str]:
     """Return the core measures that are a rate, a share or a mean, or a course over the session.
 
-    Counts and sizes are left out, as they grow with the length of a session, and so is what the tool says of itself.
+    Counts and sizes are left out, as they grow with the length of a session, and so is what the tool says of itself. Of
+    synchrony it is the excess over surrogate pairs, where the results have it.
     """
     rows = results.codebook
-    fit = rows["core"] & (rows["statistic"] == "value") & (rows["compare"] != "no") & (rows["unit"] != "seconds")
+    core = rows["measure"].isin(rows.loc[rows["core"] & (rows["compare"] != "no"), "measure"])
+    fit = (core & (rows["statistic"] == _EXCESS)) | (
+        rows["core"] & (rows["statistic"] == "value") & (rows["compare"] != "no") & (rows["family"] != _SYNCHRONY)
+    )
     defined = results.sessions.notna().any()
-    core = [name for name in rows.index[fit] if name in results.sessions and defined[name]]
-    if not core:
+    names = rows.index[fit & (rows["unit"] != "seconds")]
+    core_names = [str(name) for name in names if name in results.sessions and defined[name]]
+    if not core_names:
         problem = "the results hold no core measure"
         raise BadOptionError("--measures", problem, "Name measures, or make the results again with tanalyze run")
-    return [described(results, name) for name in core]
+    return core_names
+
+
+def _chosen(results: Results, names: Sequence[str]) -> tuple[ComparedMeasure, ...]:
+    """Return the measures of these names, without raw synchrony: it grows with the length of turns and sessions."""
+    statistic = results.codebook["statistic"]
+    found = choose(results, names)
+    kept = tuple(one for one in found if one.family != _SYNCHRONY or statistic[one.name] == _EXCESS)
+    if not kept:
+        problem = "synchrony is related to scores as excess over surrogate pairs alone, which these results do not have"
+        raise BadOptionError("--measures", problem, "Name other measures, or make the results again with tanalyze run")
+    return kept
 
 
 def _refuse_same_names(scales: Sequence[Scale], results: Results) -> None:
@@ -137,36 +154,39 @@ def _numbers(results: Results, measures: Sequence[ComparedMeasure]) -> pd.DataFr
 
 
 def _with_scores(table: pd.DataFrame, scores: Scores, found: MatchedScores) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Add a column a scale, and what the scores' table alone says of a session.
+    """Add a column a scale, and what the scores' table alone says of a session; note where nothing orders sessions.
 
-    Sessions whose client the scores' table alone names are numbered now; a note says where nothing orders them.
+    Sessions are numbered again with the numbers and dates that the scores' table has for sessions that it names by id,
+    and for sessions without a number. A number by which a score found its session says nothing new.
     """
     known = scores.table.assign(place=found.place)[found.place >= 0]
     wide = known.pivot_table(index="place", columns="scale", values="score", sort=False)
-    table = table.join(wide.reindex(columns=[one.name for one in scores.scales]))
+
+    def told(name: str, rows: pd.DataFrame) -> pd.Series:
+        return rows.drop_duplicates("place").set_index("place")[name].reindex(table.index)
+
     for name in ("client", "counselor", "date"):
-        told = known[known[name] != ""].drop_duplicates("place").set_index("place")[name]
-        table[name] = table[name].where(table[name] != "", told.reindex(table.index, fill_value=""))
-    told = known[known["number"].notna()].drop_duplicates("place").set_index("place")["number"]
-    table["number"] = table["number"].fillna(told.reindex(table.index))
-    without = table["number"].isna() & (table["client"] != "")
-    theirs = table[without.groupby([table["counselor"], table["client"]]).transform("any")]
-    again = numbered(theirs.assign(given=theirs["number"]))
-    table.loc[theirs.index, "number"] = again.table["number"]
+        table[name] = table[name].where(table[name] != "", told(name, known[known[name] != ""]).fillna(""))
+    by_id = known[known["number"].notna() & (known["session_id"] != "")]
+    given = table["number"].mask(table["counted"]).fillna(told("number", by_id))
+    again = numbered(table.drop(columns=["number", "counted", "guessed"]).assign(given=given))
+    table = again.table.drop(columns="counted").join(wide.reindex(columns=[one.name for one in scores.scales]))
     return table, again.notes
 
 
-def _without_transcript(scores: Scores, found: MatchedScores) -> pd.DataFrame:
+def _without_transcript(scores: Scores, found: MatchedScores, table: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each session of a known client that has scores and no transcript, where its number is known."""
     own = scores.table.assign(client=found.client, counselor=found.counselor)
     own = own[(found.place < 0) & (own["client"] != "") & own["number"].notna()]
     if own.empty:
-        return own.reindex(columns=list(IDENTITY))
+        return own.reindex(columns=list(IDENTITY)).astype({"guessed": bool})
     keys = ["client", "counselor", "number"]
     wide = own.pivot_table(index=keys, columns="scale", values="score", sort=False).reset_index()
     dates = own.drop_duplicates(keys).set_index(keys)["date"]
     dated = dates.reindex(pd.MultiIndex.from_frame(wide[keys])).to_numpy()
-    return wide.assign(session_id="", date=dated)
+    guessed = table.groupby(["client", "counselor"])["guessed"].any()
+    of_client = guessed.reindex(pd.MultiIndex.from_frame(wide[keys[:2]])).fillna(False).to_numpy(dtype=bool)
+    return wide.assign(session_id="", date=dated, guessed=of_client)
 
 
 def _clients(table: pd.DataFrame, counselors: pd.Series) -> pd.Series:

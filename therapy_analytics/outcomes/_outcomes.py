@@ -23,7 +23,7 @@ from therapy_analytics.outcomes._page import CoursePage
 from therapy_analytics.outcomes._relate import Related, related
 from therapy_analytics.outcomes._scales import scale_index
 from therapy_analytics.outcomes._scores import read_scores, under_pseudonyms
-from therapy_analytics.outcomes._words import in_short, summary, who
+from therapy_analytics.outcomes._words import TAGGER_ERROR, in_short, summary, who
 from therapy_analytics.readers._account import Remark
 from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.readers._build import safe_id
@@ -61,11 +61,7 @@ class OutcomeOptions:
     by : {"client", "counselor"}
         Whose courses the figures and the page show.
     gold : path, DataFrame or None
-        Codes that people gave to the turns of some sessions: slopes are corrected by them.
-    imputations : int
-        How often codes are drawn from their probabilities, so that their error enters; 0 for not at all.
-    seed : int
-        Of these draws.
+        Codes that people gave to turns that ``tanalyze sample`` drew: slopes are corrected by them.
     allow_mixed : bool
         Go on where folders were made by different taggers or versions.
     pseudonyms : Pseudonyms or None
@@ -80,16 +76,12 @@ class OutcomeOptions:
     show: tuple[str, ...] = ()
     by: str = CLIENT
     gold: Path | str | pd.DataFrame | None = None
-    imputations: int = 20
-    seed: int = 0
     allow_mixed: bool = False
     pseudonyms: Pseudonyms | None = None
 
     def __post_init__(self) -> None:
         if self.by not in BY:
             raise BadOptionError("--by", f"{self.by!r} is not known", f"Known: {', '.join(BY)}")
-        if self.imputations < 0 or self.imputations == 1:
-            raise BadOptionError("--imputations", f"{self.imputations} cannot be used", "Say 0, or 2 and more")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -259,7 +251,7 @@ def outcomes(
     >>> sessions = pd.DataFrame({"session_id": list("abc"), "client": "Ann", "session_number": [1, 2, 3]})
     >>> sessions["therapist_question_rate"] = [0.5, 0.4, 0.6]
     >>> scores = pd.DataFrame({"client": ["ann"], "PHQ-9 session 1": [18], "PHQ-9 session 3": [9]})
-    >>> found = outcomes(sessions, scores, options=OutcomeOptions(imputations=0))
+    >>> found = outcomes(sessions, scores)
     >>> last = found.course.iloc[2]
     >>> int(last["number"]), float(last["phq9"]), float(last["phq9_change"]), last["phq9_reliable"]
     (3, 9.0, -9.0, 'improved')
@@ -273,14 +265,7 @@ def outcomes(
         scores = under_pseudonyms(scores, read.sessions["session_id"], options.pseudonyms)
     lacking = lacking_key(read.recipes, options.pseudonyms)
     data = joined(read, scores, options.measures or None, lacking=lacking)
-    found = related(
-        data,
-        results,
-        imputations=options.imputations,
-        gold=options.gold,
-        seed=options.seed,
-        pseudonyms=options.pseudonyms,
-    )
+    found = related(data, results, gold=options.gold, pseudonyms=options.pseudonyms)
     return _outcomes(read, data, found, options, sources_of(*_folders(results), outcomes, options.gold, options.scales))
 
 
@@ -300,9 +285,8 @@ def _outcomes(
         "scales": {one.name: {"better": one.better, "source": one.source} for one in data.scales},
         "measures": [one.name for one in data.measures],
         "by": options.by,
-        "imputations": found.imputations,
         "gold": "a table in memory" if isinstance(options.gold, pd.DataFrame) else str(options.gold or ""),
-        "seed": options.seed,
+        "error_of_the_tagger": TAGGER_ERROR,
     }
     told = in_short(data, course, found)
 

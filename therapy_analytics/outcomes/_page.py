@@ -12,6 +12,7 @@ import pandas as pd
 
 from therapy_analytics.outcomes._course import WORSE
 from therapy_analytics.outcomes._join import DANGER, Joined
+from therapy_analytics.outcomes._words import TAGGER_ERROR
 from therapy_analytics.report._page import PAGE, policy
 
 _STYLE = ("style.css",)
@@ -76,7 +77,7 @@ class CoursePage:
             f"<style>{style}</style>\n</head>\n<body>",
             f'<header class="top"><h1>Courses and outcomes</h1><nav aria-label="People"><ul>{links}</ul></nav>',
             f'</header>\n<main>\n<p>{escape(self.who)}</p>\n<p class="notice">{escape(_NO_RATING)}</p>',
-            f"<h2>In short</h2>\n<ul>{told}</ul>{left_out}",
+            f"<h2>In short</h2>\n<ul>{told}</ul><p>{escape(TAGGER_ERROR)}</p>{left_out}",
             *(f'<section class="course" id="who-{i}">{part}</section>' for i, part in enumerate(parts)),
             "</main>\n</body>\n</html>\n",
         ]

@@ -1,4 +1,4 @@
-"""What goes with what, with the error of the codes as far as it can enter, and what that says."""
+"""What goes with what, the slopes that people's codes put right, and what that says."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.outcomes._associations import associations
-from therapy_analytics.outcomes._drawn import DRAWN, drawn_slopes, drawn_turns
+from therapy_analytics.outcomes._drawn import DRAWN, SCORE_ON_RATE, drawn_slopes, drawn_turns
 from therapy_analytics.outcomes._findings import findings
-from therapy_analytics.outcomes._gold import ASSUMPTION, SCORE_ON_RATE, corrected_slopes, rates_by_hand
-from therapy_analytics.outcomes._imputation import imputed
 from therapy_analytics.outcomes._join import Joined
+from therapy_analytics.outcomes._levels import WITHIN
 from therapy_analytics.results import form_of
 
 Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
-_NO_ERROR = "The error of the codes is not in the slopes: {why}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +36,11 @@ class Related:
     table : DataFrame
         As ``associations.csv``.
     corrected : DataFrame
-        As ``corrected.csv``: slopes that hold however the tagger errs, where people coded some sessions; else no rows.
+        As ``corrected.csv``: slopes that hold however the tagger errs, where people coded drawn turns; else no rows.
     found, absent, open : tuple of str
         Sentences: what goes with what, what does not, and what cannot be told.
     by_hand : tuple of str
         Sentences on `corrected`.
-    imputations : int
-        How many times codes were imputed, 0 where their error is not in the table.
-    notes : tuple of str
-        Why it is not.
     """
 
     table: pd.DataFrame
@@ -55,17 +49,13 @@ class Related:
     absent: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
-    imputations: int = 0
-    notes: tuple[str, ...] = ()
 
 
 def related(
     data: Joined,
     results: Sources,
     *,
-    imputations: int = 0,
     gold: str | Path | pd.DataFrame | None = None,
-    seed: int = 0,
     pseudonyms: Pseudonyms | None = None,
 ) -> Related:
     """Relate measures to scores.
@@ -75,29 +65,33 @@ def related(
     data : Joined
         Sessions with scores and measures.
     results : Analysis, DataFrame, path, or sequence of paths
-        Where they come from: probabilities and codes of turns are needed for the error of the codes.
-    imputations, gold, seed, pseudonyms :
+        Where they come from: the codes of turns are needed beside those of people.
+    gold, pseudonyms :
         As in `therapy_analytics.outcomes.OutcomeOptions`.
 
     Raises
     ------
     BadOptionError
-        Codes of people are given, and the results are a table of sessions, or several folders.
+        Codes of people are given, and the results are a table of sessions, or several folders; or the codes do not say
+        with which probability their turns were drawn.
     """
     measures = [one.name for one in data.measures]
     better = {one.name: one.higher_is_better for one in data.scales}
-    source, why_not = _with_turns(results)
-    drawn = imputed(source, imputations, seed) if imputations and source is not None else []
-    table = associations(data.table, measures, list(better), better, imputations=drawn or None)
+    ordered = data.table.assign(number=data.table["number"].where(~data.table["guessed"]))
+    table = associations(ordered, measures, list(better), better)
     labels = {one.name: one.label for one in data.scales}
     told = findings(table, better, labels=labels)
     corrected, rests_on = pd.DataFrame(), ""
     if gold is not None:
+        source, why_not = _with_turns(results)
         if source is None:
             raise BadOptionError("--gold", f"codes by hand need the codes of turns, and {why_not}", "Name one folder")
         people = read_gold(machine := read_machine(source), gold, GoldOptions(pseudonyms=pseudonyms))
-        corrected, rests_on = _corrected(machine, people, data, list(better), seed)
-    note = _NO_ERROR.format(why=why_not if source is None else "no imputations were asked for")
+        if "inclusion" not in people.values:
+            problem = "the codes do not say how their turns were drawn: there is no column inclusion"
+            remedy = "Draw turns with tanalyze sample, and keep the column; of sessions that were coded whole it is 1"
+            raise BadOptionError("--gold", problem, remedy)
+        corrected, rests_on = _corrected(machine, people, ordered, measures, list(better))
     return Related(
         table=table,
         corrected=corrected,
@@ -105,8 +99,6 @@ def related(
         absent=told.absent,
         open=told.open,
         by_hand=tuple(_by_hand(corrected, labels, rests_on)),
-        imputations=len(drawn),
-        notes=() if drawn else (note,),
     )
 
 
@@ -124,17 +116,15 @@ def _with_turns(results: Sources) -> tuple[Analysis | Path | None, str]:
     return (folders[0], "") if whole else (None, "the folder holds a table of sessions alone")
 
 
-def _corrected(machine: Machine, people: Gold, data: Joined, scales: list[str], seed: int) -> tuple[pd.DataFrame, str]:
-    """Return slopes that hold whatever the tagger does, from sessions or turns that people coded, and if what."""
-    measures = [one.name for one in data.measures]
+def _corrected(
+    machine: Machine, people: Gold, table: pd.DataFrame, measures: list[str], scales: list[str]
+) -> tuple[pd.DataFrame, str]:
+    """Return slopes that hold whatever the tagger does, from turns that people coded, and if what."""
     # The tagger errs less in sessions that it learnt from: both sides go without them, as in compare
-    were = data.recorded["session_id"].astype(str).isin(machine.learnt or ())
+    were = table["session_id"].astype(str).isin(machine.learnt or ())
     told = f" {among(were)}, and left out." if were.any() else ""
-    kept = data.recorded[~were].reset_index(drop=True)
-    if "inclusion" in people.values:
-        turns = drawn_turns(machine, people)
-        return drawn_slopes(kept, turns, measures, scales), f"{DRAWN}{told}"
-    return corrected_slopes(kept, rates_by_hand(machine, people), measures, scales, seed=seed), f"{ASSUMPTION}{told}"
+    kept = table[~were & (table["session_id"] != "")].reset_index(drop=True)
+    return drawn_slopes(kept, drawn_turns(machine, people), measures, scales), f"{DRAWN}{told}"
 
 
 def _by_hand(corrected: pd.DataFrame, labels: dict[str, str], rests_on: str) -> Iterator[str]:
@@ -143,7 +133,8 @@ def _by_hand(corrected: pd.DataFrame, labels: dict[str, str], rests_on: str) -> 
         return
     rows = corrected[corrected["direction"] == SCORE_ON_RATE]
     for row in rows.to_dict("records"):
-        what = f"{labels[row['scale']]} and {spaced(row['measure'])}"
+        level = "within clients, with the trend held constant" if row["level"] == WITHIN else "between clients"
+        what = f"{labels[row['scale']]} and {spaced(row['measure'])}, {level}"
         end = "" if not row["note"] or row["note"].endswith("?") else "."
         if isnan(row["lo"]):
             yield f"{what}: no slope, {row['note']}{end}"
@@ -151,7 +142,8 @@ def _by_hand(corrected: pd.DataFrame, labels: dict[str, str], rests_on: str) -> 
         slope, low, high = (f"{row[name]:+.3g}" for name in ("slope", "lo", "hi"))
         yield (
             f"{what}: {slope} points from a rate of 0 to 1 (95% interval {low} to {high}, {p_phrase('p', row['p'])}; "
-            f"{row['n_gold']} of {row['n_sessions']} sessions by hand), where the machine's codes alone give "
-            f"{row['machine_slope']:+.3g}." + (f" But {row['note']}{end}" if row["note"] else "")
+            f"{row['n_gold']} of {row['n_sessions']} sessions with turns by hand), "
+            f"where the machine's codes alone give {row['machine_slope']:+.3g}."
+            + (f" But {row['note']}{end}" if row["note"] else "")
         )
     yield rests_on

@@ -12,7 +12,7 @@ from therapy_analytics.clusters import cluster_numbers
 
 SESSION, NEXT, CHANGE = "session", "next", "change"
 TARGETS = (SESSION, NEXT, CHANGE)
-LENGTH, SESSIONS = "_length", "_sessions"
+LENGTH, SESSIONS, NUMBER = "_length", "_sessions", "_number"
 Y, BEFORE, CLIENT, COUNSELOR, KNOWN_CLIENT, KNOWN_COUNSELOR = (
     "_y", "_before", "_client", "_counselor", "_known_client", "_known_counselor"
 )  # fmt: skip
@@ -62,20 +62,21 @@ def target_rows(table: pd.DataFrame, scale: str, target: str, measures: Sequence
     DataFrame
         The columns of `with_groups` and the measures; `Y`, the score that is explained; `BEFORE`, the score that is
         given (this session's, the first one's), which the target ``session`` has not; `SESSIONS`, for how many
-        sessions a row stands. For ``next``, a row for each session whose number is followed by the next one of the
-        client. For ``change``, a row a client with two scores or more; the measures and the length are means from the
-        session of the first score to that of the last.
+        sessions a row stands; `NUMBER`, of the session, nan where unknown. For ``next``, a row for each session whose
+        number is followed by the next one of the client. For ``change``, a row a client with two scores or more; the
+        measures and the length are means from the session of the first score to that of the last, and `NUMBER` is by
+        how much the number of the last is above that of the first.
     """
     about = [CLIENT, COUNSELOR, KNOWN_CLIENT, KNOWN_COUNSELOR]
     numbers = [name for name in dict.fromkeys([*measures, LENGTH]) if name in table]
     if target == SESSION:
-        return table[[*about, *numbers]].assign(**{Y: table[scale]}).assign(**{SESSIONS: 1})
+        return table[[*about, *numbers]].assign(**{Y: table[scale], NUMBER: table["number"]}).assign(**{SESSIONS: 1})
     ordered = table[table[KNOWN_CLIENT] & table["number"].notna()].sort_values([CLIENT, "number"], kind="stable")
     by_client = ordered.groupby(CLIENT, sort=True)
     if target == NEXT:
         follows = by_client["number"].shift(-1) == ordered["number"] + 1
         rows = ordered[[*about, *numbers]].assign(**{Y: by_client[scale].shift(-1), BEFORE: ordered[scale]})
-        return rows[follows].assign(**{SESSIONS: 1})
+        return rows.assign(**{NUMBER: ordered["number"]}).assign(**{SESSIONS: 1})[follows]
     scored = ordered[scale].notna()
     seen, ahead = (one.groupby(ordered[CLIENT]).cumsum().reindex(ordered.index) for one in (scored, scored[::-1]))
     # From the first score to the last: a score has been, and one is still to come
@@ -83,4 +84,5 @@ def target_rows(table: pd.DataFrame, scale: str, target: str, measures: Sequence
     by_client = spans.groupby(CLIENT, sort=True)
     rows = by_client[about].first().assign(**{name: by_client[name].mean() for name in numbers})
     rows = rows.assign(**{Y: by_client[scale].last(), BEFORE: by_client[scale].first(), SESSIONS: by_client.size()})
+    rows[NUMBER] = by_client["number"].last() - by_client["number"].first()
     return rows[by_client[scale].count() > 1].reset_index(drop=True)
