@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.agreement._alternative import BLOCK, PASSES
 from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_TURNS
 from therapy_analytics.agreement._labels import SETS
 
@@ -21,11 +20,10 @@ RARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a report tells besides numbers: who coded, what was matched, epsilon of the alternative-annotator test."""
+    """What a report tells besides numbers: who coded, and what was matched."""
 
     recipe: Mapping[str, Any]
     notes: Sequence[str]
-    epsilon: float
     gold: Mapping[str, Any]
 
 
@@ -43,8 +41,6 @@ def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
         _remarks(codes),
         "## As good as another coder?",
         _beside(codes),
-        "## May the machine stand for one more coder?",
-        _alternative(codes, facts.epsilon),
         "## Rates of sessions",
         _table(sessions, _SESSIONS),
         "## How each number was computed",
@@ -73,8 +69,7 @@ def summary(codes: pd.DataFrame, facts: Facts) -> list[str]:
         lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {numbers}{score}; {beside}{people}")
     if not codes["n_turns"].any():
         return lines
-    tested = [_alternative(codes, facts.epsilon)] if codes["winning_rate"].notna().any() else []
-    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines(), *tested]
+    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines()]
 
 
 def _cross_validated(row: Mapping[Any, Any]) -> str:
@@ -238,34 +233,6 @@ def _beside(codes: pd.DataFrame) -> str:
     where = "; ".join(f"{words}: {n}" for words, n in counts.items())
     head = f"On the turns that at least two people coded. Codes for which the machine is {where}."
     return f"{head}\n\n{_table(own, _BESIDE)}"
-
-
-def _alternative(codes: pd.DataFrame, epsilon: float) -> str:
-    """Say for which codes the machine passes the alternative-annotator test."""
-    tested = codes[codes["winning_rate"].notna()]
-    if tested.empty:
-        return f"Not tested: that takes three coders who share {FEWEST_TURNS} turns or more."
-    rates = [
-        f"{row['code']} {_short(row['winning_rate'])} ({_short(row['winning_rate_blocks'])}), "
-        f"advantage {_short(row['advantage'])}"
-        for row in tested.to_dict("records")
-    ]
-    passes = tested[["winning_rate", "winning_rate_blocks"]].min(axis=1) >= PASSES
-    constant = tested["winning_rate_constant"] >= PASSES
-    passed, open_ = tested.loc[passes & ~constant, "code"], tested.loc[passes & constant, "code"]
-    nothing = ""
-    if len(open_):
-        why = "a machine that gives every turn the commonest value passes as well"
-        nothing = f" Nothing is shown of {', '.join(open_)}: {why}."
-    return (
-        f"Alternative-annotator test (Calderon, Reichart & Dror, 2025), epsilon {_short(epsilon)} (.2 is recommended "
-        "beside experts, .15 beside trained coders, .1 beside crowd workers). Winning rate: the share of coders whom "
-        "the machine may replace, for it agrees with the remaining coders as often as they do, less epsilon (false "
-        f"discovery rate 5 %); in brackets with turns taken as dependent within clusters, or of fewer than "
-        f"{FEWEST_CLUSTERS} clusters within blocks of {BLOCK} successive turns. Advantage: the share of turns on which "
-        f"it agrees with as many of them or more. {'; '.join(rates)}. By both rates at least {_short(PASSES)}, so that "
-        f"the machine may stand for one more coder: {', '.join(passed) or 'none'}.{nothing}"
-    )
 
 
 def _methods() -> str:

@@ -115,16 +115,6 @@ def agree(
         ),
     ] = None,
     pseudonyms: Key = None,
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="SHARE",
-            help="Margin of the alternative-annotator test: 0.2 beside experts, 0.1 beside crowd workers.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = 0.15,
     include_learnt: Annotated[
         bool,
         typer.Option(
@@ -160,10 +150,10 @@ def agree(
     if page or sample is not None:
         raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
     with sentences(), alone_in(out):
-        found = agreement_of(results, gold, options=options, epsilon=epsilon, learnt=include_learnt)
+        found = agreement_of(results, gold, options=options, learnt=include_learnt)
         found.write(out, figures=plots, replace=replace, on_before=remark, on_problem=remark)
     say(*(line for told in found.summary for line in told.split("\n")))
-    say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv, alt_test.csv")
+    say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
 
 
 @app.command(rich_help_panel=PEOPLE)
