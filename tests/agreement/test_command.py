@@ -36,9 +36,7 @@ def test_from_files_to_a_report(results, tmp_path):
     assert "Of 72 rows of the human codes 72 were matched to a turn, by session and turn." in done.output
     assert "mi_question" in done.output
     assert "agreement.md (to cite)" in done.output
-    assert {"codes.csv", "pairs.csv", "agreement.md", "confusion.png"} <= {
-        path.name for path in out.iterdir()
-    }
+    assert {"codes.csv", "pairs.csv", "agreement.md", "confusion.png"} <= {path.name for path in out.iterdir()}
     assert pd.read_csv(out / "codes.csv").set_index("code").at["mi_question", "n_turns"] == 36
 
 

@@ -94,7 +94,7 @@ def test_of_few_turns_there_is_no_kappa(pair: tuple[Path, Path]) -> None:
     found = people_agreement(*pair).coders
     assert (found["n_turns"] < 30).all()
     assert found[["kappa", "ac1", "alpha"]].isna().all(axis=None)
-    assert set(found["note"]) == {"no kappa, AC1 or alpha: fewer than 30 turns"}
+    assert found["note"].str.contains("no kappa, AC1 or alpha: fewer than 30 turns").all()
 
 
 def test_disagreements_are_listed_without_words_or_notes(small: Path, pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from therapy_analytics import private
 from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._learnt import SetApart, set_apart, with_cross_validated, with_left_out
 from therapy_analytics.agreement._machine import Machine, read_machine
-from therapy_analytics.agreement._report import Facts, clusters_in_words, report, summary
+from therapy_analytics.agreement._report import WEIGHTED, Facts, clusters_in_words, report, summary
 from therapy_analytics.agreement._tables import (
     calibration_table,
     coded,
@@ -46,8 +46,8 @@ class Agreement:
     Attributes
     ----------
     codes : DataFrame
-        A row a code or set: the machine against what most people gave, and beside people's own agreement; and the
-        kappa of the same tagger on recordings that it had not seen (``cross_validated_kappa``), where it is known.
+        A row a code or set: the machine against what most people gave, with the counts of both; beside it people's own
+        agreement, and the kappa of the same tagger on recordings that it had not seen (``cross_validated_kappa``).
     pairs : DataFrame
         A row a code and pair of coders.
     sessions : DataFrame
@@ -177,7 +177,12 @@ def agreement(
     -----
     Intervals hold for other clusters (counselors where the sessions name several, else recordings, clients, or
     sessions), and for these coders: Student's t with the jackknife's standard error over clusters, in the logit of the
-    statistic. They are missing with fewer than five clusters, and kappa, AC1 and alpha with fewer than 30 turns.
+    statistic. They are missing with fewer than five clusters; kappa, AC1 and alpha with fewer than 30 turns, kappa and
+    alpha also where a coder gave the code, or no code, to fewer than five; the column ``note`` says so.
+
+    With a column ``inclusion`` of human codes (`tanalyze sample`), each turn counts 1 / inclusion. Counts (``n_...``)
+    are of turns. Agreement, kappa, AC1 and alpha of a kind of a code (the column ``among`` names that code) are among
+    the turns to which both gave the code: that both saw no question says nothing of open questions.
 
     Examples
     --------
@@ -209,7 +214,8 @@ def _agreement(machine: Machine, apart: SetApart, recipe: Mapping[str, Any]) -> 
     codes = with_cross_validated(with_left_out(codes, apart.left_out), machine.recipe)
     of_sessions = sessions_table(rates, cluster_of)
     over = [clusters_in_words(clustered_by, len(set(cluster_of.values())))] if found else []
-    facts = Facts(machine.recipe, (*apart.words, *people.notes, *over), recipe)
+    weighted = [WEIGHTED] if "inclusion" in people.values else []
+    facts = Facts(machine.recipe, (*apart.words, *people.notes, *weighted, *over), recipe)
     tables: dict[str, Any] = {
         "codes": codes,
         "pairs": pairs_table(found),
