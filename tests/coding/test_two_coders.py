@@ -265,6 +265,8 @@ def test_options_that_do_not_go_together_are_refused(pair: tuple[Path, Path], tm
     assert "holds no results" in tanalyze("agree", "no_such", pair[0], folder=tmp_path).text
     done = tanalyze("agree", tmp_path, pair[0], "--page", folder=tmp_path)
     assert (done.status, "two files of codes, not for results" in done.text) == (2, True)
+    done = tanalyze("agree", tmp_path, "--sample", ".", folder=tmp_path)
+    assert (done.status, "It is for codes of a sample: name their file." in done.text) == (2, True)
     done = tanalyze("code", tmp_path, "--coder", "A", "--training-sample", ".", folder=tmp_path)
     assert "It says where the words of --training are" in done.text
 

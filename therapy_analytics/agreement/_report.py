@@ -105,8 +105,8 @@ def in_a_line(row: Mapping[Any, Any], who: tuple[str, str], counts: tuple[str, s
     given += [] if row["code"] in SETS else [f"both {row['n_both']:,.0f}"]
     told = [name for name in scores if row["n_differ"] and not pd.isna(row[name])]
     numbers = [f"{NAMED[name]} {with_interval(row, name)}" for name in told]
-    yes = f" with it by {', '.join(given)}:" if given else ":"
-    return f"{row['n_turns']:,.0f} turns{where},{yes} {', '.join([*filter(None, [row['note']]), *numbers])}"
+    yes = f", with it by {', '.join(given)}" if given else ""
+    return f"{row['n_turns']:,.0f} turns{where}{yes}: {', '.join([*filter(None, [row['note']]), *numbers])}"
 
 
 def with_interval(row: Mapping[Any, Any], name: str) -> str:

@@ -168,7 +168,7 @@ def _as_kind(
 ) -> CodedTurns:
     """Return a code as a kind of its parent, with who gave that: a kind implies it.
 
-    `above` are people's codes of the parent, None if there are none. A coder who never coded the parent gave it nowhere.
+    `above` are people's codes of the parent, None if there are none. Who never coded the parent gave it nowhere.
     """
     if above is None or parent not in machine.codes:
         return replace(one, parent=parent)
