@@ -47,7 +47,7 @@ def recalibrated(p: Floats, people: Floats) -> Floats:
     --------
     >>> people = np.where(np.arange(100) < 50, np.arange(100) % 10 == 0, np.nan)
     >>> recalibrated(np.full(100, 0.5), people)[:2].round(2).tolist()
-    [0.14, 0.14]
+    [0.12, 0.12]
     """
     score, coded = special.logit(np.clip(p, _EDGE, 1 - _EDGE)), np.isfinite(people)
     shifted, given = score[coded, None] + _SHIFTS, people[coded, None]
