@@ -276,11 +276,12 @@ def _renewed(pool: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     seen = pd.MultiIndex.from_frame(turns[["session_id", "turn"]]).isin(
         pd.MultiIndex.from_frame(first[["session_id", "turn"]])
     )
+    session = pd.factorize(turns["session_id"])[0].astype(np.int64)
     promises: dict[str, list[float]] = {"first": [], "renewed": []}
     for code, group in zip(rates["code"], rates["group"], strict=True):
         own = (turns[f"p_{code}"].notna() & turns["group"].eq(group)).to_numpy()
         p = turns.loc[own, f"p_{code}"].to_numpy()
-        now = recalibrated(p, np.where(seen, turns[f"true_{code}"], np.nan)[own])
+        now = recalibrated(p, np.where(seen, turns[f"true_{code}"], np.nan)[own], session[own])
         for name, values in (("first", p), ("renewed", now)):
             promises[name].append(half_width(turns[own].assign(p=values), inclusion[own]))
     return rates.assign(**promises)

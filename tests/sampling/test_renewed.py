@@ -22,7 +22,7 @@ def promises(turns: pd.DataFrame, off: float, seed: int) -> tuple[float, float, 
     chosen = rng.permutation(drawn(turns, inclusion, rng))[:FEWEST_CODED]
     people = np.full(len(turns), np.nan)
     people[chosen] = turns["true_code"].to_numpy()[chosen]
-    every = turns["p_code"].to_numpy(), machine, recalibrated(machine, people)
+    every = turns["p_code"].to_numpy(), machine, recalibrated(machine, people, pd.factorize(turns["session_id"])[0])
     true, first, now = (half_width(turns.assign(p=p), inclusion) for p in every)
     return true, first, now
 
@@ -45,7 +45,13 @@ def test_a_machine_that_is_right_keeps_its_promise():
 
 def test_without_codes_nothing_changes():
     p = np.array([0.1, 0.5, 0.9])
-    assert recalibrated(p, np.full(3, np.nan)) == pytest.approx(p)
+    assert recalibrated(p, np.full(3, np.nan), np.arange(3)) == pytest.approx(p)
+
+
+def test_turns_of_one_session_say_less():
+    p, people = np.full(40, 0.5), np.where(np.arange(40) < 20, 0.0, np.nan)
+    apart, together = (recalibrated(p, people, session)[0] for session in (np.arange(40), np.arange(40) // 20))
+    assert apart < together < 0.5
 
 
 def test_share_of_turns_that_differ_is_that_of_its_kappa():

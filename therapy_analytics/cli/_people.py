@@ -155,8 +155,9 @@ def agree(
     with sentences(), alone_in(out):
         found = agreement_of(results, gold, options=options, learnt=include_learnt)
         found.write(out, figures=plots, replace=replace, on_before=remark, on_problem=remark)
-        promise = [] if sample is None else ["", *renewed_promise(results, gold, sample, options=options).split("\n")]
-    say(*(line for told in found.summary for line in told.split("\n")), *promise)
+        promise = renewed_promise(results, gold, sample, options=options) if sample and gold else ""
+    say(*(line for told in found.summary for line in told.split("\n")))
+    say(*(["", *promise.split("\n")] if promise else []))
     say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
 
 

@@ -13,12 +13,12 @@ from scipy import special, stats
 from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.cells import restore
-from therapy_analytics.clusters import Floats
+from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.core.folders import finish_stopped
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.results._files import hash_of_file
-from therapy_analytics.sampling._expected import half_width
+from therapy_analytics.sampling._expected import UNSEEN, half_width
 from therapy_analytics.sampling._files import DESIGN, DRAWN
 from therapy_analytics.sampling._sample import FEWEST_CODED, SampleOptions, graded, planned, side_by_side, told_first
 from therapy_analytics.verbs import options_of
@@ -30,11 +30,12 @@ _SHIFTS = np.linspace(-4.0, 4.0, 81)
 _EDGE = 1e-4
 
 
-def recalibrated(p: Floats, people: Floats) -> Floats:
+def recalibrated(p: Floats, people: Floats, session: Ints) -> Floats:
     """Return the machine's probabilities in a group at the level that people's codes of some turns suggest, (n_turns,).
 
     The log-odds of all turns are shifted alike: by the mean of the posterior distribution, with a prior around no shift
-    (a mixture of normal distributions, `SPREADS`), because the few coded turns of a pilot say little alone.
+    (a mixture of normal distributions, `SPREADS`), because the few coded turns of a pilot say little alone. What the
+    machine does not see is alike in turns of one session (`UNSEEN`): n of them count as n / (1 + (n - 1) UNSEEN).
 
     Parameters
     ----------
@@ -42,16 +43,19 @@ def recalibrated(p: Floats, people: Floats) -> Floats:
         The machine's probabilities.
     people : float64 array (n_turns,)
         The share of people who gave the code, nan where nobody has coded the turn yet.
+    session : int64 array (n_turns,)
+        The number of the session, from 0.
 
     Examples
     --------
     >>> people = np.where(np.arange(100) < 50, np.arange(100) % 10 == 0, np.nan)
-    >>> recalibrated(np.full(100, 0.5), people)[:2].round(2).tolist()
+    >>> recalibrated(np.full(100, 0.5), people, np.arange(100))[:2].round(2).tolist()
     [0.12, 0.12]
     """
     score, coded = special.logit(np.clip(p, _EDGE, 1 - _EDGE)), np.isfinite(people)
     shifted, given = score[coded, None] + _SHIFTS, people[coded, None]
-    likelihood = (given * shifted - np.logaddexp(0, shifted)).sum(axis=0)
+    counts = 1 / (1 + (np.bincount(session[coded])[session[coded]] - 1) * UNSEEN)
+    likelihood = counts @ (given * shifted - np.logaddexp(0, shifted))
     prior = np.mean([stats.norm.pdf(_SHIFTS, 0, spread) for spread in SPREADS], axis=0)
     shift = np.average(_SHIFTS, weights=prior * np.exp(likelihood - likelihood.max()))
     return np.asarray(special.expit(score + shift), dtype=np.float64)
@@ -100,13 +104,13 @@ def renewed_promise(
     if n < FEWEST_CODED:
         return f"{n} of {len(drawn)} turns of the sample are coded. From {FEWEST_CODED}, its promise is computed anew."
     by_turn = given.reindex(pd.MultiIndex.from_frame(turns[keys]))
-    rows = []
+    session, rows = pd.factorize(turns["session_id"])[0].astype(np.int64), []
     for row in design["expected"]:
         code, group = row["code"], row["group"]
         known = turns[f"p_{code}"].notna().to_numpy()
         own = known & (turns["group"].astype(str).to_numpy() == group)
         p = graded(turns.loc[own, f"p_{code}"], turns.loc[own, "group"]).to_numpy(dtype=np.float64)
-        now = recalibrated(p, by_turn[code].to_numpy(dtype=np.float64)[own])
+        now = recalibrated(p, by_turn[code].to_numpy(dtype=np.float64)[own], session[own])
         renewed = half_width(turns[own].assign(p=now), plan.inclusion[own])
         rows.append(row | {"renewed": renewed, "coded": row["half_width_coded"]})
     table = pd.DataFrame(rows).astype({"coded": np.float64, "renewed": np.float64})
