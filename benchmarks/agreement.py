@@ -1,11 +1,11 @@
 """How far the tagger agrees with AnnoMI's coders, beside how far these agree with each other.
 
 ``python -m benchmarks.agreement DATA [--unseen UNSEEN.csv [--tagger fast]] [--results FOLDER]`` prints the report on
-the three sessions that ten people coded, and the winning rates of the alternative-annotator test there. DATA is the
-folder of research corpora. The turns are those of FOLDER, as ``tanalyze run --quotes`` wrote it, else the fast
-tagger's. The shipped taggers have learned from these sessions; ``UNSEEN.csv`` gives the numbers that count. It is as
-``tools/unseen_codes.py`` writes it: columns ``source``, ``session``, ``turn``, ``role`` and ``accurate_mi_question``,
-..., as probabilities of models that had not seen the recording.
+the three sessions that ten people coded. DATA is the folder of research corpora. The turns are those of FOLDER, as
+``tanalyze run --quotes`` wrote it, else the fast tagger's. The shipped taggers have learned from these sessions;
+``UNSEEN.csv`` gives the numbers that count. It is as ``tools/unseen_codes.py`` writes it: columns ``source``,
+``session``, ``turn``, ``role`` and ``accurate_mi_question``, ..., as probabilities of models that had not seen the
+recording.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import pandas as pd
 
 import therapy_analytics as ta
 from benchmarks._corpora import FAST
-from benchmarks._markdown import markdown
 from therapy_analytics.agreement import agreement
 
 CODES = (
@@ -33,8 +32,6 @@ CODES = (
 )
 MANY = ("27", "56", "130")
 """Sessions that ten people coded, of those that are here; AnnoMI's authors report on seven."""
-EPSILONS = (0.1, 0.15, 0.2)
-RATES = ("winning_rate", "winning_rate_blocks", "winning_rate_constant")
 
 
 def unseen_turns(turns: pd.DataFrame, path: Path, prefix: str) -> pd.DataFrame:
@@ -56,21 +53,6 @@ def unseen_turns(turns: pd.DataFrame, path: Path, prefix: str) -> pd.DataFrame:
         cut = np.nanquantile(p, 1 - np.nanmean(p))  # as many as the probabilities expect
         found[code] = (p >= cut).astype(float).where(p.notna())
     return found
-
-
-def winning(turns: pd.DataFrame, people: pd.DataFrame) -> str:
-    """Return winning rates at each epsilon, by turns, by blocks and of a constant, and the advantage, as a table."""
-    rates = [f"winning rate at {one}, by blocks, of the commonest value" for one in EPSILONS]
-    rows = [["code", "coders", "turns", *rates, "advantage"]]
-    found = [agreement(turns, people, epsilon=one).codes.set_index("code") for one in EPSILONS]
-    rates_of = [one[list(RATES)].to_dict("index") for one in found]
-    tested = found[0][found[0]["winning_rate"].notna()]
-    for row in tested.reset_index().to_dict("records"):
-        code = row["code"]
-        rates = [", ".join(f"{float(one[code][name]):.1f}" for name in RATES) for one in rates_of]
-        about = [str(code), f"{row['n_coders_tested']:.0f}", str(row["n_turns_shared"])]
-        rows.append([*about, *rates, f"{row['advantage']:.2f}"])
-    return markdown(rows)
 
 
 def main() -> str:
@@ -96,7 +78,7 @@ def main() -> str:
     some = turns[turns["session_id"].isin(MANY)]
     few = agreement(some, many)
     head = f"Coded by {kind}. All {turns['session_id'].nunique()} sessions took {spent:.1f} s.\n"
-    return "\n".join([head, *whole.summary, "", "The sessions of ten coders:", "", few.text, winning(some, many)])
+    return "\n".join([head, *whole.summary, "", "The sessions of ten coders:", "", few.text])
 
 
 if __name__ == "__main__":

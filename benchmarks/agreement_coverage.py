@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.agreement_coverage [RUNS]`` simulates coded sessions and prints, for each number of sessions and
 counselors, the coverage of nominal 95 % intervals of kappa: percentiles of a bootstrap of sessions, as it was, and the
-jackknife over clusters, as it is; then of the other coefficients, the same where counselors differ twice as much, and
-the bias of the calibration error.
+jackknife over clusters, as it is; then of the other coefficients, the same where counselors differ twice as much, the
+bias of the calibration error, and kappa of samples that ``tanalyze sample`` draws, without weights (before) and with
+each turn counting 1 / its probability (now).
 
 Sessions have 20 to 80 turns. How common the code is differs between sessions, how often the machine errs between
 sessions and, where a counselor has several sessions, between counselors: normal on the logit scale, with the standard
@@ -18,11 +19,14 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, special
 
 from benchmarks._markdown import markdown
 from therapy_analytics.agreement import _coefficients as co
+from therapy_analytics.sampling._design import design, uncertainty, weights_in_rates
+from therapy_analytics.sampling._design import drawn as drawn_turns
 
 Floats = NDArray[np.float64]
 LAYOUTS = ((5, 1), (6, 1), (8, 1), (12, 1), (20, 1), (40, 1), (5, 4), (6, 3), (8, 3), (12, 3), (20, 2))
@@ -176,6 +180,52 @@ def _probabilities(rng: np.random.Generator, n: int, off: float) -> tuple[Floats
     return np.asarray(special.expit(scores)), np.asarray(special.expit(scores + off))
 
 
+def talks(rng: np.random.Generator, sessions: int = 60) -> pd.DataFrame:
+    """Return turns of sessions with codes by two people and a machine, who err most where a turn is ambiguous.
+
+    Each sees how far a turn has the code (normal, with a level of its session) with a noise of their own; what exceeds
+    0 gets the code. ``p_code`` is the machine's probability.
+    """
+    sizes = rng.integers(20, 81, sessions)
+    session = np.repeat(np.arange(sessions), sizes)
+    level = rng.normal(-1.2, 0.75, sessions)[session] + rng.normal(0, 2, len(session))
+    seen = level + rng.normal(0, 1.2, len(session))
+    frame = pd.DataFrame({"session_id": session, "role": "therapist", "group": "all", "p_code": special.expit(seen)})
+    people = {name: (level + rng.normal(0, 0.9, len(session)) > 0).astype(np.int64) for name in ("first", "second")}
+    return frame.assign(turn=np.arange(len(session)), machine=(seen > 0).astype(np.int64), **people)
+
+
+def of_samples(runs: int, sizes: Sequence[int] = (150, 300, 1000)) -> list[list[str]]:
+    """Return the mean of kappa in drawn samples, and how often its interval holds that of all turns."""
+    rows = [["kappa of", "turns coded", "of all turns", "before: mean, coverage", "now: mean, coverage"]]
+    whole = talks(np.random.default_rng(99), 10_000)
+    for who, other in (("two people", "second"), ("a person and the machine", "machine")):
+        true = float(co.kappa(_table(whole, other).sum(axis=0)))
+        for n in sizes:
+            found = np.array([sample_kappas(np.random.default_rng([n, run]), n, other) for run in range(runs)])
+            holds = ((found[..., 1] <= true) & (true <= found[..., 2])).mean(axis=0)
+            means = found[..., 0].mean(axis=0)
+            told = [f"{_short(mean)}, {_short(share)}" for mean, share in zip(means, holds, strict=True)]
+            rows.append([who, str(n), _short(true), *told])
+    return rows
+
+
+def sample_kappas(rng: np.random.Generator, n: int, other: str) -> Floats:
+    """Return kappa with its interval in a drawn sample of `n` turns, without weights and with them, (2, 3)."""
+    turns = talks(rng)
+    plan = design(weights_in_rates(turns), uncertainty(turns[["p_code"]].to_numpy()), n)
+    chosen = drawn_turns(turns, plan.inclusion, rng)
+    weight = 1 / plan.inclusion[chosen]
+    tables = [_table(turns.iloc[chosen], other, one) for one in (None, weight / weight.mean())]
+    return np.array([co.estimate(co.kappa, one) for one in tables])
+
+
+def _table(turns: pd.DataFrame, other: str, weight: Floats | None = None) -> Floats:
+    """Return counts by session of the first person's code and another's."""
+    first, second, session = (turns[name].to_numpy(dtype=np.int64) for name in ("first", other, "session_id"))
+    return co.tables_of(first, second, session, (int(session.max()) + 1, 2), weight)
+
+
 def _short(share: float) -> str:
     return f"{share:.3f}".removeprefix("0")
 
@@ -190,6 +240,8 @@ def main(runs: Sequence[str]) -> str:
             "Counselors who differ twice as much:",
             markdown(strong),
             markdown(calibration(min(n, 300))),
+            "Samples that were drawn where the machine is unsure:",
+            markdown(of_samples(n)),
         ]
     )
 

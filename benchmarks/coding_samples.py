@@ -2,7 +2,7 @@
 
 Run from the root: ``python -m benchmarks.coding_samples [--data CORPORA --unseen FILE] [--runs N] [--out FOLDER]``. It
 prints Markdown; with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv,
-coding_saved.csv and coding_sessions.csv.
+coding_renewed.csv, coding_saved.csv and coding_sessions.csv. ``--only TABLE`` makes one.
 
 Simulated sessions: recordings of two groups whose rates differ, as do the tagger's errors, which are large and
 one-sided; its probabilities are too sure of themselves. AnnoMI (with ``--data`` and ``--unseen``): studies of
@@ -25,7 +25,6 @@ import pandas as pd
 from scipy import special
 
 from benchmarks._markdown import markdown
-from benchmarks.corrected import with_quality
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._ppi import powered_differences, powered_rates
 from therapy_analytics.compare._session_rates import session_rates
@@ -38,6 +37,8 @@ from therapy_analytics.sampling._design import (
     weights_in_rates,
 )
 from therapy_analytics.sampling._expected import half_width
+from therapy_analytics.sampling._renewed import recalibrated
+from therapy_analytics.sampling._sample import FEWEST_CODED
 
 RUNS, SIZES = 200, (100, 300, 1000)
 RANDOM, EVEN, UNSURE = "random turns", "even over groups and sessions", "tanalyze sample"
@@ -55,11 +56,14 @@ def main() -> None:
     parser.add_argument("--unseen", type=Path, help="the file of tools/unseen_codes.py")
     parser.add_argument("--tagger", choices=("accurate", "fast"), default="accurate")
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--only", choices=TABLES, help="one table")
     parser.add_argument("--out", type=Path, help="folder for the tables as CSV")
     given = parser.parse_args()
     pool = annomi(given.data, given.unseen, given.tagger) if given.data and given.unseen else None
     for name, make in TABLES.items():
-        if pool is None and name in ("coding_promised", "coding_saved"):
+        if given.only not in (None, name):
+            continue
+        if pool is None and name in ("coding_promised", "coding_renewed", "coding_saved"):
             continue
         table = make(pool, given.runs)
         rows = table.map(lambda one: f"{one:.4g}" if isinstance(one, float) else str(one))
@@ -171,6 +175,16 @@ def annomi(data: Path, unseen: Path, tagger: str) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def with_quality(turns: pd.DataFrame, data: Path) -> pd.DataFrame:
+    """Return AnnoMI's turns with the quality of their session, without disputed ones."""
+    about = pd.read_csv(data / "annomi" / "annomi.csv").drop_duplicates("transcript_id").set_index("transcript_id")
+    turns = turns[turns["source"] == "annomi"]
+    transcript = turns["session"].str.removeprefix("annomi ").astype(int)
+    kept = ~transcript.map(about["quality_label_disputed"]).astype(bool)
+    quality = transcript.map(about["mi_quality"]).rename("quality")
+    return pd.concat([turns, quality], axis=1)[kept].reset_index(drop=True)
+
+
 def study(pool: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Return as many recordings of each quality as AnnoMI has, drawn with replacement."""
     parts = []
@@ -222,6 +236,55 @@ def _kept(pool: pd.DataFrame, way: str, n: int, seed: int) -> pd.DataFrame:
         if (own := (turns["group"].eq(group) & turns[f"p_{code}"].notna()).to_numpy()).any()
     ]
     return rates
+
+
+def renewed(pool: pd.DataFrame, runs: int) -> pd.DataFrame:
+    """Return how near promises come to the half-width obtained: the first, and that after 50 coded turns.
+
+    ``ratio``: median promise over median half-width; ``within 20%``: share of studies whose promise is so near to the
+    half-width that they get; ``too narrow``: promised less than 80% of that.
+    """
+    rows = []
+    for turns, n in product((pool.assign(group="all"), pool), SIZES):
+        found = pd.concat([_renewed(turns, n, seed) for seed in range(runs)])
+        for (code, group), part in found.groupby(["code", "group"], sort=False):
+            half = (part["hi"] - part["lo"]) / 2
+            row: dict[str, object] = {"turns": n, "code": code, "group": group, "obtained": half.median()}
+            for name in ("first", "renewed"):
+                near = part[name] / half
+                row |= {f"{name}: ratio": part[name].median() / half.median()}
+                row |= {
+                    f"{name}: within 20%": near.between(0.8, 1.2).mean(),
+                    f"{name}: too narrow": (near < 0.8).mean(),
+                }
+            rows.append(row)
+    table = pd.DataFrame(rows)
+    numbers = table.select_dtypes("number").columns[1:]
+    means = table.groupby(["turns", "group"], sort=False)[list(numbers)].mean().reset_index().assign(code="mean")
+    return pd.concat([table, means], ignore_index=True)
+
+
+def _renewed(pool: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
+    """Return the rates of a study, with its promise before, and after the first 50 turns, sessions in random order."""
+    rng = np.random.default_rng([seed, n, 5])
+    turns = study(pool, rng)
+    gold, inclusion = coded(turns, n, UNSURE, rng)
+    rates = powered_rates(turns, gold, by="group", cluster="cluster")
+    drawn_turns = gold.drop_duplicates(["session_id", "turn"])
+    order = {name: at for at, name in enumerate(rng.permutation(drawn_turns["session_id"].unique()))}
+    first = drawn_turns.iloc[drawn_turns["session_id"].map(order).argsort(kind="stable")[:FEWEST_CODED]]
+    seen = pd.MultiIndex.from_frame(turns[["session_id", "turn"]]).isin(
+        pd.MultiIndex.from_frame(first[["session_id", "turn"]])
+    )
+    session = pd.factorize(turns["session_id"])[0].astype(np.int64)
+    promises: dict[str, list[float]] = {"first": [], "renewed": []}
+    for code, group in zip(rates["code"], rates["group"], strict=True):
+        own = (turns[f"p_{code}"].notna() & turns["group"].eq(group)).to_numpy()
+        p = turns.loc[own, f"p_{code}"].to_numpy()
+        now = recalibrated(p, np.where(seen, turns[f"true_{code}"], np.nan)[own], session[own])
+        for name, values in (("first", p), ("renewed", now)):
+            promises[name].append(half_width(turns[own].assign(p=values), inclusion[own]))
+    return rates.assign(**promises)
 
 
 # Single sessions
@@ -316,6 +379,7 @@ def _saved(turns: pd.DataFrame, codes: list[str], n: int) -> Iterator[dict[str, 
 
 TABLES: dict[str, Callable[[Any, int], pd.DataFrame]] = {
     "coding_promised": promised,
+    "coding_renewed": renewed,
     "coding_saved": lambda pool, _: saved(pool),
     "coding_coverage": lambda _, runs: coverage(runs),
     "coding_sessions": of_sessions,

@@ -21,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks._markdown import markdown
+from benchmarks.coding_samples import with_quality
 from therapy_analytics.compare._corrected import PEOPLE, adjusted_interval, errors_of_row, mean_share
 from therapy_analytics.compare._ppi import powered_interval, powered_mean
 
@@ -66,16 +67,6 @@ def _means(rows: list[list[str]]) -> list[str]:
     first = HEADS.index("off: machine")
     values = np.array([row[first:] for row in rows], dtype=np.float64).mean(axis=0)
     return ["mean", *[""] * (first - 1), *(f"{one:.3f}" for one in values)]
-
-
-def with_quality(turns: pd.DataFrame, data: Path) -> pd.DataFrame:
-    """Return AnnoMI's turns with the quality of their session, without disputed ones."""
-    about = pd.read_csv(data / "annomi" / "annomi.csv").drop_duplicates("transcript_id").set_index("transcript_id")
-    turns = turns[turns["source"] == "annomi"]
-    transcript = turns["session"].str.removeprefix("annomi ").astype(int)
-    kept = ~transcript.map(about["quality_label_disputed"]).astype(bool)
-    quality = transcript.map(about["mi_quality"]).rename("quality")
-    return pd.concat([turns, quality], axis=1)[kept].reset_index(drop=True)
 
 
 def rows_of(turns: pd.DataFrame, code: str, tools: Any) -> Iterator[list[str]]:

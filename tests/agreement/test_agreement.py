@@ -118,8 +118,9 @@ def test_no_kappa_of_fewer_than_30_turns(turns):
     assert row["agreement"] == 0.75
     assert np.isnan([row["kappa"], row["ac1"], found.pairs.iloc[0]["kappa"]]).all()
     assert row["note"] == found.pairs.iloc[0]["note"] == "no kappa, AC1 or alpha: fewer than 30 turns"
-    assert "4 turns: no kappa, AC1 or alpha: fewer than 30 turns, F1 .67" in "\n".join(found.summary)
-    assert "No kappa, AC1 or alpha of fewer than 30 turns: mi_question." in found.text
+    counts = "4 turns, with it by people 1, machine 2, both 1"
+    assert f"{counts}: no kappa, AC1 or alpha: fewer than 30 turns, F1 .67" in "\n".join(found.summary)
+    assert "mi_question: no kappa, AC1 or alpha: fewer than 30 turns." in found.text
 
 
 def test_the_same_codes_give_the_same_files(found, tmp_path):

@@ -31,14 +31,12 @@ def test_from_files_to_a_report(results, tmp_path):
     human.to_csv(tmp_path / "gold.csv", index=False)
     (tmp_path / "labels.csv").write_text("label,code\nFrage,mi_question\n", encoding="utf-8")
     out = tmp_path / "out"
-    done = invoke(results, tmp_path / "gold.csv", "--map", tmp_path / "labels.csv", "--out", out, "--epsilon", 0.2)
+    done = invoke(results, tmp_path / "gold.csv", "--map", tmp_path / "labels.csv", "--out", out)
     assert done.exit_code == 0, done.output
     assert "Of 72 rows of the human codes 72 were matched to a turn, by session and turn." in done.output
     assert "mi_question" in done.output
     assert "agreement.md (to cite)" in done.output
-    assert {"codes.csv", "pairs.csv", "agreement.md", "confusion.png", "alt_test.csv"} <= {
-        path.name for path in out.iterdir()
-    }
+    assert {"codes.csv", "pairs.csv", "agreement.md", "confusion.png"} <= {path.name for path in out.iterdir()}
     assert pd.read_csv(out / "codes.csv").set_index("code").at["mi_question", "n_turns"] == 36
 
 

@@ -93,7 +93,8 @@ def test_an_explicit_value_wins_over_what_another_column_implies(turns):
     # The coder says of each turn that it is a question of MISC and none of MI.
     therapist = turns[turns["role"] == "therapist"]
     gold = therapist[KEYS].assign(misc_question=1, mi_question=0, mi_question_open=1)
-    people = agreement(turns, gold).codes.set_index("code")["n_reference"]
+    counts = agreement(turns, gold).confusion
+    people = counts[counts["human"] == "1"].groupby("code")["n"].sum()
     assert people[["misc_question", "mi_question", "mi_question_open"]].tolist() == [150, 0, 150]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ from commands import tanalyze
 
 import therapy_analytics as ta
 from therapy_analytics.coding import between_coders
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.sampling import SampleOptions, sample
+from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.sampling import SampleOptions, renewed_promise, sample
 
 RUN = ("--tagger", "fast", "--no-plots", "--no-report")
 
@@ -244,3 +245,43 @@ def test_coders_are_told_what_a_session_is_about(results: Path, samples: Path) -
             sample(results, options=SampleOptions(transcripts=samples, turns=30, about=("problem", name)))
     twice = sample(results, options=SampleOptions(transcripts=samples, turns=30, about=("problem", "problem")))
     assert {one["about"].count("problem") for one in twice.spoken["sessions"]} == {1}
+
+
+def test_the_promise_is_computed_anew_from_fifty_coded_turns(
+    made: Path, results: Path, codes: Path, tmp_path: Path
+) -> None:
+    out = ("--no-plots", "--out", str(tmp_path / "a"))
+    done = tanalyze("agree", str(results), str(codes), "--sample", str(made), *out)
+    assert done.status == 0, done.err
+    assert "120 of 120 turns of the sample are coded. By what people gave them" in " ".join(done.out.split())
+    now = {
+        line.rsplit(maxsplit=2)[0]: [float(one) for one in line.split()[-2:]]
+        for line in done.out.split("\n")
+        if line.startswith("mi_") and line.rsplit(maxsplit=2)[0].endswith((", human", ", llm"))
+    }
+    plan = json.loads((made / "design.json").read_text(encoding="utf-8"))["expected"]
+    for row in plan:
+        if row["code"] == "mi_question":
+            assert now[f"mi_question, {row['group']}"][0] == pytest.approx(100 * row["half_width_coded"], abs=0.5)
+    # Ann agrees with the machine, but for reflections: she sees none.
+    assert all(two < 0.8 * one for name, (one, two) in now.items() if name.startswith("mi_reflection"))
+    few = pd.read_csv(codes, dtype={"session_id": str})
+    few = few[few["session_id"].isin(few["session_id"].unique()[:2])]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    n = len(few.drop_duplicates(["session_id", "turn"]))
+    told = renewed_promise(results, tmp_path / "few.csv", made)
+    assert told == f"{n} of 120 turns of the sample are coded. From 50, its promise is computed anew."
+
+
+def test_only_the_sample_of_these_results_has_a_promise(made: Path, results: Path, codes: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadOptionError, match="holds no sample"):
+        renewed_promise(results, codes, tmp_path)
+    other = tmp_path / "s"
+    shutil.copytree(made, other)
+    plan = json.loads((made / "design.json").read_text(encoding="utf-8"))
+    (other / "design.json").write_text(json.dumps(plan | {"results": "0"}), encoding="utf-8")
+    with pytest.raises(BadOptionError, match="it was drawn from other results"):
+        renewed_promise(results, codes, other)
+    (other / "design.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(BadDataFileError, match="no design that can be read"):
+        renewed_promise(results, codes, other)

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics import private
-from therapy_analytics.agreement._alternative import EPSILON, alternative_table, winning_rates
 from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._learnt import SetApart, set_apart, with_cross_validated, with_left_out
 from therapy_analytics.agreement._machine import Machine, read_machine
-from therapy_analytics.agreement._report import Facts, clusters_in_words, report, summary
+from therapy_analytics.agreement._report import WEIGHTED, Facts, clusters_in_words, report, summary
 from therapy_analytics.agreement._tables import (
     calibration_table,
     coded,
@@ -29,14 +28,13 @@ from therapy_analytics.agreement._tables import (
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.core.folders import Made, replaced_in
-from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._account import Remark
 from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.results import PROBLEMS, write_not_drawn
 from therapy_analytics.tables import DIGITS
 from therapy_analytics.verbs import options_of
 
-TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates", "alt_test")
+TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates")
 FIGURES = {"confusion": "confusion_matrix", "calibration": "calibration_curve", "rates": "limits_of_agreement"}
 """Tables and the plots that show them."""
 
@@ -48,14 +46,12 @@ class Agreement:
     Attributes
     ----------
     codes : DataFrame
-        A row a code or set: the machine against what most people gave, and beside people's own agreement; and the
-        kappa of the same tagger on recordings that it had not seen (``cross_validated_kappa``), where it is known.
+        A row a code or set: the machine against what most people gave, with the counts of both; beside it people's own
+        agreement, and the kappa of the same tagger on recordings that it had not seen (``cross_validated_kappa``).
     pairs : DataFrame
         A row a code and pair of coders.
     sessions : DataFrame
         A row a rate: ICC(2,1), mean difference, limits of agreement.
-    alt_test : DataFrame
-        A row a code and coder: the alternative-annotator test; empty with fewer than three coders.
     calibration, confusion, rates : DataFrame
         What the plots show: bins of probabilities, counts of human and machine values, rates of sessions.
     text : str
@@ -77,7 +73,6 @@ class Agreement:
     calibration: pd.DataFrame
     confusion: pd.DataFrame
     rates: pd.DataFrame
-    alt_test: pd.DataFrame
     text: str
     summary: tuple[str, ...]
     sources: tuple[str, ...] = ()
@@ -148,7 +143,6 @@ def agreement(
     gold: Path | str | pd.DataFrame | None = None,
     *,
     options: GoldOptions | None = None,
-    epsilon: float = EPSILON,
     learnt: bool = False,
 ) -> Agreement:
     """Compare the machine's codes with those that people gave, and people with each other.
@@ -161,9 +155,6 @@ def agreement(
         Codes by people: see `GoldOptions`. Without it, those that the transcripts brought (``gold_...``).
     options : GoldOptions, optional
         How the table of human codes is read.
-    epsilon : float
-        Of the alternative-annotator test, 0 to 1: by how much a coder may be better than the machine. The paper
-        recommends .2 beside experts, .15 beside trained coders, .1 beside crowd workers.
     learnt : bool, optional
         Whether sessions that the tagger learnt from are counted. Agreement on them is no evidence of how good its codes
         are on other sessions, so that they are left out by default.
@@ -178,7 +169,7 @@ def agreement(
     Raises
     ------
     BadOptionError
-        No results, no human codes, nothing that identifies turns, or an epsilon outside of 0 to 1.
+        No results, no human codes, or nothing that identifies turns.
     BadDataFileError
         A file that is not a table.
 
@@ -186,7 +177,12 @@ def agreement(
     -----
     Intervals hold for other clusters (counselors where the sessions name several, else recordings, clients, or
     sessions), and for these coders: Student's t with the jackknife's standard error over clusters, in the logit of the
-    statistic. They are missing with fewer than five clusters, and kappa, AC1 and alpha with fewer than 30 turns.
+    statistic. They are missing with fewer than five clusters; kappa, AC1 and alpha with fewer than 30 turns, kappa and
+    alpha also where a coder gave the code, or no code, to fewer than five; the column ``note`` says so.
+
+    With a column ``inclusion`` of human codes (`tanalyze sample`), each turn counts 1 / inclusion. Counts (``n_...``)
+    are of turns. Agreement, kappa, AC1 and alpha of a kind of a code (the column ``among`` names that code) are among
+    the turns to which both gave the code: that both saw no question says nothing of open questions.
 
     Examples
     --------
@@ -197,9 +193,6 @@ def agreement(
     >>> found[["code", "agreement", "kappa"]].to_numpy().tolist()
     [['mi_question', 0.75, 0.5]]
     """
-    if not 0 <= epsilon <= 1:
-        option = "epsilon"
-        raise BadOptionError(option, f"{epsilon:g} is not between 0 and 1", "Give a share, such as 0.15")
     options = options_of(GoldOptions, options)
     machine = read_machine(results)
     people = read_gold(machine, gold, options)
@@ -207,23 +200,22 @@ def agreement(
     source = in_memory if isinstance(gold, pd.DataFrame) else Path(gold).name if gold else brought
     recipe = {"human codes": source, "blank cells": options.blank, "codebook": options.book or "found out"}
     apart = set_apart(machine, people, counted=learnt)
-    return dataclasses.replace(_agreement(machine, apart, epsilon, recipe), sources=sources_of(results, gold))
+    return dataclasses.replace(_agreement(machine, apart, recipe), sources=sources_of(results, gold))
 
 
-def _agreement(machine: Machine, apart: SetApart, epsilon: float, recipe: Mapping[str, Any]) -> Agreement:
+def _agreement(machine: Machine, apart: SetApart, recipe: Mapping[str, Any]) -> Agreement:
     people = apart.people
     place = np.unique(people.values["place"].to_numpy(dtype=np.int64))
     sessions = list(dict.fromkeys(machine.turns["session_id"].to_numpy()[place]))
     cluster_of, clustered_by = machine.clusters(sessions)
     found = coded(machine, people, cluster_of)
-    rates, alt_test = rates_table(found), alternative_table(found, epsilon)
-    codes = pd.DataFrame({"code": []}, dtype=str)
-    if found:
-        codes = codes_table(found).join(winning_rates(alt_test, found), on="code")
+    rates = rates_table(found)
+    codes = codes_table(found) if found else pd.DataFrame({"code": []}, dtype=str)
     codes = with_cross_validated(with_left_out(codes, apart.left_out), machine.recipe)
     of_sessions = sessions_table(rates, cluster_of)
     over = [clusters_in_words(clustered_by, len(set(cluster_of.values())))] if found else []
-    facts = Facts(machine.recipe, (*apart.words, *people.notes, *over), epsilon, recipe)
+    weighted = [WEIGHTED] if "inclusion" in people.values else []
+    facts = Facts(machine.recipe, (*apart.words, *people.notes, *weighted, *over), recipe)
     tables: dict[str, Any] = {
         "codes": codes,
         "pairs": pairs_table(found),
@@ -231,7 +223,6 @@ def _agreement(machine: Machine, apart: SetApart, epsilon: float, recipe: Mappin
         "calibration": calibration_table(found),
         "confusion": confusion_table(found),
         "rates": rates,
-        "alt_test": alt_test,
     }
     return Agreement(
         **{name: table.assign(learnt_sessions=apart.how) for name, table in tables.items()},

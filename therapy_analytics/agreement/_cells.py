@@ -76,7 +76,7 @@ class CellReader:
         """Read a row for each turn and code, with the value: what is not listed is not coded."""
         book = self.labels.best_book(map(slug, rows["code"]))
         value = rows["value"].map(_flag)
-        if "inclusion" not in rows:  # a drawn sample: its turns were not chosen by what the machine says
+        if "inclusion" not in rows:  # turns that were drawn, most often where the machine is unsure, are weighted
             self.remarks.append(LISTED)
         strange = int((value < 0).sum())
         if strange:

@@ -22,6 +22,8 @@ FEWEST_CLUSTERS = 5
 """Clusters that an interval needs: fewer say too little of how much others would vary."""
 FEWEST_TURNS = 30
 """Turns that kappa, AC1 and alpha need: of fewer, a single turn changes them by tenths."""
+FEWEST_POSITIVES = 5
+"""Turns with the code, and without it, that kappa and alpha need of either coder: of fewer, they rest on one or two."""
 BINS = 10
 
 
@@ -135,26 +137,32 @@ def limit_of_agreement(both: Floats, end: float) -> float:
     return float(difference.mean() + end * difference.std(ddof=1)) if len(both) > 1 else np.nan
 
 
-def tables_of(first: Ints, second: Ints, cluster: Ints, shape: tuple[int, int]) -> Floats:
+def tables_of(first: Ints, second: Ints, cluster: Ints, shape: tuple[int, int], weight: Floats | None = None) -> Floats:
     """Count pairs of values by cluster, (n_clusters, K, K), from values and clusters (n,) that begin at 0.
 
-    Units without a value (-1) are left out. `shape` are the number of clusters and K.
+    Units without a value (-1) are left out. `shape` are the number of clusters and K. With a `weight` of each unit
+    (n,), such as 1 / its probability of being drawn, each counts as many times as that.
     """
     n, k = shape
     known = (first >= 0) & (second >= 0)
     place = (cluster[known] * k + first[known]) * k + second[known]
-    return np.bincount(place, minlength=n * k * k).reshape(n, k, k).astype(np.float64)
+    times = None if weight is None else weight[known]
+    return np.bincount(place, times, minlength=n * k * k).reshape(n, k, k).astype(np.float64)
 
 
-def coincidences_of(values: Ints, cluster: Ints, shape: tuple[int, int]) -> Floats:
-    """Return Krippendorff's coincidences by cluster (n_clusters, K, K), of values (n_units, n_coders), -1 for none."""
+def coincidences_of(values: Ints, cluster: Ints, shape: tuple[int, int], weight: Floats | None = None) -> Floats:
+    """Return Krippendorff's coincidences by cluster (n_clusters, K, K), of values (n_units, n_coders), -1 for none.
+
+    With a `weight` of each unit (n_units,), its coincidences count as many times as that.
+    """
     n, k = shape
     counts = (values[:, :, None] == np.arange(k)).sum(axis=1).astype(np.float64)
     several = counts.sum(axis=1) > 1
     counts, cluster = counts[several], cluster[several]
+    times = np.ones(len(counts)) if weight is None else weight[several]
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(k)
     found = np.zeros((n, k, k))
-    np.add.at(found, cluster, pairs / (counts.sum(axis=1) - 1)[:, None, None])
+    np.add.at(found, cluster, pairs * (times / (counts.sum(axis=1) - 1))[:, None, None])
     return found
 
 
@@ -250,13 +258,13 @@ def bins_of(p: Floats) -> Ints:
     return np.searchsorted(edges, p)
 
 
-def calibration_error(p: Floats, truth: Floats, cluster: Ints) -> Estimate:
+def calibration_error(p: Floats, truth: Floats, cluster: Ints, weight: Floats | None = None) -> Estimate:
     """Return the calibration error with its 95 % interval over clusters.
 
     The root of the mean squared distance between probability and share, over bins of about equally many units. From
     each square its sampling variance is subtracted (over clusters where a bin is in `FEWEST_CLUSTERS` or more, else
     over units), so that perfect probabilities give 0 on average. From probabilities, what people gave (0, 1, or the
-    share of people who gave the code), and clusters from 0, (n,) each.
+    share of people who gave the code), clusters from 0, and how much each unit counts (1 by default), (n,) each.
 
     References
     ----------
@@ -265,21 +273,28 @@ def calibration_error(p: Floats, truth: Floats, cluster: Ints) -> Estimate:
     """
     if not len(p):
         return UNDEFINED
-    gap, ones = p - truth, np.ones(len(p))
-    sums = np.zeros((int(cluster.max()) + 1, BINS, 3))
-    np.add.at(sums, (cluster, bins_of(p)), np.column_stack([ones, gap, gap**2]))
+    gap, w = p - truth, np.ones(len(p)) if weight is None else weight
+    sums = np.zeros((int(cluster.max()) + 1, BINS, 6))
+    of_units = [w, w * gap, np.ones(len(p)), w**2, w**2 * gap, (w * gap) ** 2]
+    np.add.at(sums, (cluster, bins_of(p)), np.column_stack(of_units))
     n, gaps = sums[..., 0], sums[..., 1]
-    moments = np.stack([n, gaps, sums[..., 2], gaps**2, gaps * n, n**2, n > 0], axis=-1)
+    of_clusters = np.stack([n > 0, n**2, gaps * n, gaps**2], axis=-1)
+    moments = np.concatenate([sums, of_clusters], axis=-1)
     value, low, high = np.sqrt(np.clip(estimate(_squared_error, moments, bounded=False), 0.0, 1.0)).tolist()
     return value, low, high
 
 
 def _squared_error(moments: Floats) -> Floats:
-    """Return the debiased squared calibration error of sums over clusters (..., bins, 7)."""
-    n, gap, squares, gap_squared, crossed, n_squared, clusters = np.moveaxis(moments, -1, 0)
+    """Return the debiased squared calibration error of sums over clusters (..., bins, 10).
+
+    Weights and weighted gaps; then of units and of clusters their number, and the sums of the squares of weights, of
+    the products of weight and weighted gap, and of the squares of weighted gaps.
+    """
+    n, gap = moments[..., 0], moments[..., 1]
     mean = over(gap, n)
-    over_units = over(squares - n * mean**2, n * (n - 1))
-    spread = gap_squared - 2 * mean * crossed + mean**2 * n_squared
-    over_clusters = over(clusters * spread, (clusters - 1) * n**2)
-    variance = np.where(clusters >= FEWEST_CLUSTERS, over_clusters, over_units)
+    variances = []
+    for at in (2, 6):
+        number, squares, crossed, gaps = np.moveaxis(moments[..., at : at + 4], -1, 0)
+        variances.append(over(number * (gaps - 2 * mean * crossed + mean**2 * squares), (number - 1) * n**2))
+    variance = np.where(moments[..., 6] >= FEWEST_CLUSTERS, variances[1], variances[0])
     return over(np.nansum(n * (mean**2 - variance), axis=-1), n.sum(axis=-1))

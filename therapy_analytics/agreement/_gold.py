@@ -86,7 +86,7 @@ class Gold:
         that a coder did not code have no row. ``inclusion`` (the probability with which the turn was drawn) if the
         table has it.
     sets : DataFrame
-        ``place``, ``coder``, ``code`` (a name of `SETS`), ``value`` (its code, or other or neutral).
+        ``place``, ``coder``, ``code`` (a name of `SETS`), ``value`` (its code, or other or neutral), ``inclusion``.
     notes : tuple of str
         What was matched, and what was not understood.
     place : int64 array (n_rows,)
@@ -249,8 +249,8 @@ def _values(
     blocks = list(reader.listed(rows, coder) if is_long else reader.columns(rows, coder))
     values, derived = _resolved(blocks, place)
     values = _with_inclusion(_of_their_role(values, machine), rows, place)
-    sets = _sets(reader.exclusive, values, place, machine)
-    return values, _of_their_role(sets, machine), reader.notes(derived)
+    sets = _of_their_role(_sets(reader.exclusive, values, place, machine), machine)
+    return values, _with_inclusion(sets, rows, place), reader.notes(derived)
 
 
 def _resolved(blocks: Sequence[Block], place: Ints) -> tuple[pd.DataFrame, set[str]]:

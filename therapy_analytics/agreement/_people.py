@@ -16,7 +16,7 @@ from therapy_analytics.agreement._labels import slug
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.agreement._match import plain_id, session_names
 from therapy_analytics.agreement._people_report import report, summary
-from therapy_analytics.agreement._report import clusters_in_words
+from therapy_analytics.agreement._report import WEIGHTED, clusters_in_words
 from therapy_analytics.agreement._tables import coded, people_table
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.cells import csv_of_frame
@@ -31,6 +31,7 @@ TABLES = ("coders", "disagreements")
 PAGE = "adjudicate.html"
 MOST_LABELS = 60
 """A column with more different values holds no labels."""
+DIGITS_OF_INCLUSION = 6
 _CODES = "codes"
 
 
@@ -130,15 +131,17 @@ def people_agreement(
     first, second : str or Path
         A file of each person's codes, as `GoldOptions` says.
     turns : DataFrame, optional
-        The turns that they coded: ``session_id``, ``turn``, ``role``, and columns of clusters. By default those that
-        the files name, with sessions as clusters.
+        The turns that they coded: ``session_id``, ``turn``, ``role``, columns of clusters, and ``inclusion`` (the
+        probability with which each was drawn, as text) if the files do not have it. By default those that the files
+        name, with sessions as clusters.
     options : GoldOptions, optional
         How the tables are read.
 
     Raises
     ------
     BadOptionError
-        A file holds no codes, codes of several people or of the same, or both have no turn in common.
+        A file holds no codes, codes of several people or of the same; both have no turn in common, or give one with
+        different inclusions.
     BadDataFileError
         A file is not a table.
     """
@@ -152,6 +155,9 @@ def people_agreement(
     machine = _frame_of(tables, turns, options)
     parts = [_given(machine, table, options) for table in tables]
     values, sets = (pd.concat([getattr(part, name) for part, _ in parts]) for name in ("values", "sets"))
+    inclusion = _inclusions(values, machine.turns)
+    if len(inclusion):
+        values, sets = (one.assign(inclusion=one["place"].map(inclusion)) for one in (values, sets))
     marks = pd.concat([own for _, own in parts], ignore_index=True)
     notes = [f"{path.name}: {note}" for path, (part, _) in zip(paths, parts, strict=True) for note in part.notes]
     sessions = list(dict.fromkeys(machine.turns["session_id"]))
@@ -163,7 +169,7 @@ def people_agreement(
     codes = PeopleCodes(machine.turns[["session_id", "turn", "role"]], coders, values.reset_index(drop=True), marks)
     apart = _disagreements(codes)
     n_clusters = len({cluster_of[name] for name in machine.turns["session_id"].iloc[values["place"].unique()]})
-    notes.append(clusters_in_words(clustered_by, n_clusters))
+    notes += [*([WEIGHTED] if len(inclusion) else []), clusters_in_words(clustered_by, n_clusters)]
     return CoderAgreement(
         coders=table,
         disagreements=apart,
@@ -265,6 +271,18 @@ def _given(machine: Machine, rows: pd.DataFrame, options: GoldOptions) -> tuple[
     cells: Mapping[str, object] = {name: rows.get(name, "") for name in ("coder", "unsure", "note", "inclusion")}
     marks = pd.DataFrame({"place": gold.place, "code": code.where(code.isin(machine.codes), ""), **cells})
     return replace(gold, notes=tuple(note for note in gold.notes if note != LISTED)), marks[marks["place"] >= 0]
+
+
+def _inclusions(values: pd.DataFrame, turns: pd.DataFrame) -> pd.Series:
+    """Return with which probability each turn (place) was drawn, by the files, else by the sample; empty if unknown."""
+    if "inclusion" in values:
+        given = values[["place", "inclusion"]].dropna().round(DIGITS_OF_INCLUSION).groupby("place")["inclusion"]
+        if (given.nunique() > 1).any():
+            problem = "the two files give turns with different inclusions"
+            raise BadOptionError(_CODES, problem, "Compare codes of one sample as tanalyze sample drew it")
+        return given.first()
+    told = turns["inclusion"] if "inclusion" in turns else pd.Series(dtype=object)
+    return pd.to_numeric(told.reset_index(drop=True), errors="coerce").dropna()
 
 
 def _disagreements(codes: PeopleCodes) -> pd.DataFrame:

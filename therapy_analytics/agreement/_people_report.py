@@ -7,17 +7,20 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_TURNS
+from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_POSITIVES, FEWEST_TURNS
 from therapy_analytics.agreement._labels import SETS
-from therapy_analytics.agreement._report import with_interval
+from therapy_analytics.agreement._report import in_a_line, with_interval
 from therapy_analytics.readers._notes import counted
 
 _COLUMNS = {
     "code": "code",
+    "among": "kind of",
     "n_turns": "turns",
     "n_sessions": "sessions",
     "n_first": "first: yes",
     "n_second": "second: yes",
+    "n_both": "both: yes",
+    "n_differ": "differ",
     "agreement": "agreement",
     "kappa": "kappa",
     "ac1": "AC1",
@@ -27,12 +30,14 @@ _COLUMNS = {
 METHODS = f"""
 - Unit: the turn. Turns that only one of the two coded are left out. The sets are nominal.
 - Kappa: Cohen's (1960), unweighted. AC1: Gwet's (2008). Alpha: Krippendorff's (2019), nominal. F1 of the value 1.
-- No kappa, AC1 or alpha of fewer than {FEWEST_TURNS} turns: a single turn would move them by tenths.
+- Of a kind of a code, such as an open question, everything but F1 is of the turns to which both gave the code: that
+  both saw no question is no agreement on open questions.
+- No kappa, AC1 or alpha of fewer than {FEWEST_TURNS} turns: a single turn would move them by tenths. No kappa or alpha
+  where a coder gave the code, or no code, to fewer than {FEWEST_POSITIVES} turns. Counts are of turns, not weighted.
 - Intervals in brackets, 95 %: over clusters as named above, Student's t with clusters less one degrees of freedom and
   the jackknife's standard error (each cluster left out in turn; Efron & Stein, 1981), in the logit of the statistic.
   None with fewer than {FEWEST_CLUSTERS} clusters, where one cluster alone defines a statistic, or where all agree
   wholly.
-- The turns count alike, however they were drawn: this is agreement on the turns that were coded.
 - This is the agreement before anything was settled, and the one to report.
 """
 
@@ -56,9 +61,8 @@ def summary(table: pd.DataFrame, apart: pd.DataFrame, notes: Sequence[str]) -> l
     width = max((len(str(code)) for code in table["code"]), default=0)
     lines = []
     for row in table.to_dict("records"):
-        numbers = str(row["note"]) or f"kappa {with_interval(row, 'kappa')}, AC1 {with_interval(row, 'ac1')}"
-        same = f"{row['agreement']:.0%} the same"
-        lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {same}, {numbers}")
+        who = str(row["first"]), str(row["second"])
+        lines.append(f"{row['code']:<{width}}  {in_a_line(row, who, ('n_first', 'n_second'), ('kappa', 'ac1'))}")
     return [*notes, "", *lines, "", _apart(apart)]
 
 
@@ -68,7 +72,7 @@ def _apart(apart: pd.DataFrame) -> str:
 
 
 def _cell(row: Mapping[Any, Any], name: str) -> str:
-    if name == "code":
+    if name in {"code", "among"}:
         return str(row[name])
     if name.startswith("n_"):
         return "" if pd.isna(row[name]) else f"{float(row[name]):,.0f}"

@@ -10,22 +10,25 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.agreement._alternative import BLOCK, PASSES
-from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_TURNS
+from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_POSITIVES, FEWEST_TURNS
 from therapy_analytics.agreement._labels import SETS
 
+NAMED = {"kappa": "kappa", "ac1": "AC1", "f1": "F1"}
 PACKAGES = ("therapy-analytics", "numpy", "scipy", "pandas")
+WEIGHTED = (
+    "The turns were drawn with known probabilities (column inclusion), most often where the machine is unsure. Each "
+    "counts 1 / inclusion, so that this is the agreement on all turns that could be drawn."
+)
 RARE = 0.1
 """Below this prevalence kappa is low even where nearly all turns agree: a remark says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a report tells besides numbers: who coded, what was matched, epsilon of the alternative-annotator test."""
+    """What a report tells besides numbers: who coded, and what was matched."""
 
     recipe: Mapping[str, Any]
     notes: Sequence[str]
-    epsilon: float
     gold: Mapping[str, Any]
 
 
@@ -43,8 +46,6 @@ def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
         _remarks(codes),
         "## As good as another coder?",
         _beside(codes),
-        "## May the machine stand for one more coder?",
-        _alternative(codes, facts.epsilon),
         "## Rates of sessions",
         _table(sessions, _SESSIONS),
         "## How each number was computed",
@@ -68,13 +69,12 @@ def summary(codes: pd.DataFrame, facts: Facts) -> list[str]:
         if not pd.isna(row["human_kappa_mean"]):
             low, high = _short(row["human_kappa_min"]), _short(row["human_kappa_max"])
             people = f"; people with each other {low} to {high}, machine with them {_short(row['machine_kappa_mean'])}"
-        numbers = str(row["note"]) or f"kappa {with_interval(row, 'kappa')}, AC1 {with_interval(row, 'ac1')}"
-        score = "" if row["code"] in SETS else f", F1 {with_interval(row, 'f1')}"
-        lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {numbers}{score}; {beside}{people}")
+        scores = ("kappa", "ac1") if row["code"] in SETS else ("kappa", "ac1", "f1")
+        told = in_a_line(row, ("people", "machine"), ("n_reference", "n_other"), scores)
+        lines.append(f"{row['code']:<{width}}  {told}; {beside}{people}")
     if not codes["n_turns"].any():
         return lines
-    tested = [_alternative(codes, facts.epsilon)] if codes["winning_rate"].notna().any() else []
-    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines(), *tested]
+    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines()]
 
 
 def _cross_validated(row: Mapping[Any, Any]) -> str:
@@ -95,6 +95,20 @@ def clusters_in_words(column: str, n: int) -> str:
     return f"Intervals are over {names.get(column, f'{n} {column}s')}{few}."
 
 
+def in_a_line(row: Mapping[Any, Any], who: tuple[str, str], counts: tuple[str, str], scores: Sequence[str]) -> str:
+    """Return how two coders agree on a code: on how many turns, how many each gave it, and these coefficients.
+
+    What has no value is left out, as the note says why; where no turn differs, a coefficient of 1 says nothing more.
+    """
+    where = f" to which both gave {row['among']}" if row["among"] and row["n_turns"] else ""
+    given = [] if row["code"] in SETS else [f"{one} {row[n]:,.0f}" for one, n in zip(who, counts, strict=True)]
+    given += [] if row["code"] in SETS else [f"both {row['n_both']:,.0f}"]
+    told = [name for name in scores if row["n_differ"] and not pd.isna(row[name])]
+    numbers = [f"{NAMED[name]} {with_interval(row, name)}" for name in told]
+    yes = f", with it by {', '.join(given)}" if given else ""
+    return f"{row['n_turns']:,.0f} turns{where}{yes}: {', '.join([*filter(None, [row['note']]), *numbers])}"
+
+
 def with_interval(row: Mapping[Any, Any], name: str) -> str:
     """Return a number with its interval, where there is one.
 
@@ -108,6 +122,8 @@ def with_interval(row: Mapping[Any, Any], name: str) -> str:
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_lo", "_hi"))
     if value is None or pd.isna(value):
         return "undefined"
+    if row.get("n_differ") == 0 and value == 1:
+        return f"0 of {row['n_turns']:,.0f} turns differ"
     interval = "" if low is None or pd.isna(low) else f" [{_short(low)}, {_short(high)}]"
     return f"{_short(value)}{interval}"
 
@@ -125,7 +141,10 @@ METHODS = """
 - Kappa: Cohen's (1960), unweighted, two coders. AC1: Gwet's (2008), unweighted, two coders.
 - Alpha: Krippendorff's (2019) for nominal data and any number of coders, on turns that two or more people coded.
 - Precision, recall and F1 of the value 1, people being the reference.
-- No kappa, AC1 or alpha of fewer than {turns} turns: a single turn would move them by tenths.
+- Of a kind of a code, such as an open question, everything but precision, recall, F1, ECE and cross-validated kappa is
+  of the turns to which both gave the code: that both saw no question is no agreement on open questions.
+- No kappa, AC1 or alpha of fewer than {turns} turns: a single turn would move them by tenths. No kappa or alpha where a
+  coder gave the code, or no code, to fewer than {positives} turns. Counts are of turns, not weighted.
 - ECE: calibration error, the root of the mean squared distance between probability and share coded by most people over
   ten bins of about equally many turns, each square less its sampling variance over clusters (Kumar, Liang & Ma, 2019),
   so that perfect probabilities give 0 on average.
@@ -143,11 +162,13 @@ METHODS = """
 """
 _CODES = {
     "code": "code",
+    "among": "kind of",
     "n_turns": "turns",
     "n_sessions": "sessions",
     "n_clusters": "clusters",
     "n_reference": "people: yes",
     "n_other": "machine: yes",
+    "n_both": "both: yes",
     "agreement": "agreement",
     "kappa": "kappa",
     "cross_validated_kappa": "cross-validated kappa",
@@ -196,6 +217,8 @@ def _table(frame: pd.DataFrame, columns: Mapping[str, str]) -> str:
 def _cell(row: Mapping[Any, Any], name: str) -> str:
     if name in {"code", "machine_is", "human_range", "machine_range"}:
         return str(row[name]) or "undefined"
+    if name == "among":
+        return "" if pd.isna(row[name]) else str(row[name])
     if name.startswith("n_"):
         value = row.get(name)
         return "" if value is None or pd.isna(value) else f"{float(value):,.0f}"
@@ -221,9 +244,8 @@ def _remarks(codes: pd.DataFrame) -> str:
     few = codes[codes["n_clusters"] < FEWEST_CLUSTERS]
     if len(few):
         remarks.append(f"No interval over fewer than {FEWEST_CLUSTERS} clusters: {', '.join(few['code'])}.")
-    short = codes[codes["note"] != ""]
-    if len(short):
-        remarks.append(f"No kappa, AC1 or alpha of fewer than {FEWEST_TURNS} turns: {', '.join(short['code'])}.")
+    noted = codes[codes["note"] != ""]
+    remarks += [f"{', '.join(own)}: {note}." for note, own in noted.groupby("note", sort=False)["code"]]
     return _list(remarks)
 
 
@@ -240,37 +262,9 @@ def _beside(codes: pd.DataFrame) -> str:
     return f"{head}\n\n{_table(own, _BESIDE)}"
 
 
-def _alternative(codes: pd.DataFrame, epsilon: float) -> str:
-    """Say for which codes the machine passes the alternative-annotator test."""
-    tested = codes[codes["winning_rate"].notna()]
-    if tested.empty:
-        return f"Not tested: that takes three coders who share {FEWEST_TURNS} turns or more."
-    rates = [
-        f"{row['code']} {_short(row['winning_rate'])} ({_short(row['winning_rate_blocks'])}), "
-        f"advantage {_short(row['advantage'])}"
-        for row in tested.to_dict("records")
-    ]
-    passes = tested[["winning_rate", "winning_rate_blocks"]].min(axis=1) >= PASSES
-    constant = tested["winning_rate_constant"] >= PASSES
-    passed, open_ = tested.loc[passes & ~constant, "code"], tested.loc[passes & constant, "code"]
-    nothing = ""
-    if len(open_):
-        why = "a machine that gives every turn the commonest value passes as well"
-        nothing = f" Nothing is shown of {', '.join(open_)}: {why}."
-    return (
-        f"Alternative-annotator test (Calderon, Reichart & Dror, 2025), epsilon {_short(epsilon)} (.2 is recommended "
-        "beside experts, .15 beside trained coders, .1 beside crowd workers). Winning rate: the share of coders whom "
-        "the machine may replace, for it agrees with the remaining coders as often as they do, less epsilon (false "
-        f"discovery rate 5 %); in brackets with turns taken as dependent within clusters, or of fewer than "
-        f"{FEWEST_CLUSTERS} clusters within blocks of {BLOCK} successive turns. Advantage: the share of turns on which "
-        f"it agrees with as many of them or more. {'; '.join(rates)}. By both rates at least {_short(PASSES)}, so that "
-        f"the machine may stand for one more coder: {', '.join(passed) or 'none'}.{nothing}"
-    )
-
-
 def _methods() -> str:
     sets = " and ".join(f"{name} ({', '.join((*codes, rest))})" for name, (codes, rest) in SETS.items())
-    return METHODS.format(sets=sets, turns=FEWEST_TURNS, fewest=FEWEST_CLUSTERS).strip()
+    return METHODS.format(sets=sets, turns=FEWEST_TURNS, positives=FEWEST_POSITIVES, fewest=FEWEST_CLUSTERS).strip()
 
 
 def _recipe(facts: Facts) -> str:

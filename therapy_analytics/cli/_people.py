@@ -71,7 +71,7 @@ def agree(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Of two people's codes: the sample, for the page's words.",
+            help="The sample that was coded. Of results: says anew how closely it will tell each rate.",
             show_default=False,
             rich_help_panel=INPUT,
         ),
@@ -115,16 +115,6 @@ def agree(
         ),
     ] = None,
     pseudonyms: Key = None,
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="SHARE",
-            help="Margin of the alternative-annotator test: 0.2 beside experts, 0.1 beside crowd workers.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = 0.15,
     include_learnt: Annotated[
         bool,
         typer.Option(
@@ -147,6 +137,7 @@ def agree(
     from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
     from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
+    from therapy_analytics.sampling import renewed_promise  # noqa: PLC0415
 
     with sentences():
         options = GoldOptions(
@@ -157,13 +148,17 @@ def agree(
     if results.is_file() or (results.suffix and not results.exists()):  # a file of codes, or one that is not there
         agree_with_each_other(results, gold, page=page, sample=sample, out=out, replace=replace, options=options)
         return
-    if page or sample is not None:
-        raise typer.BadParameter("They are for two files of codes, not for results.", param_hint="--page, --sample")
+    if page:
+        raise typer.BadParameter("It is for two files of codes, not for results.", param_hint="--page")
+    if sample is not None and gold is None:
+        raise typer.BadParameter("It is for codes of a sample: name their file.", param_hint="--sample")
     with sentences(), alone_in(out):
-        found = agreement_of(results, gold, options=options, epsilon=epsilon, learnt=include_learnt)
+        found = agreement_of(results, gold, options=options, learnt=include_learnt)
         found.write(out, figures=plots, replace=replace, on_before=remark, on_problem=remark)
+        promise = renewed_promise(results, gold, sample, options=options) if sample and gold else ""
     say(*(line for told in found.summary for line in told.split("\n")))
-    say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv, alt_test.csv")
+    say(*(["", *promise.split("\n")] if promise else []))
+    say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
 
 
 @app.command(rich_help_panel=PEOPLE)

@@ -33,7 +33,7 @@ def between_coders(
     first, second : str or Path
         A file of codes of each, as their pages hand them out, or any table of human codes by session and turn.
     sample : str or Path, optional
-        The folder that they coded: roles and clusters come from it, and the page holds the words of its turns.
+        The folder that they coded: roles, clusters and inclusions come from it, and the page holds its words.
     options : GoldOptions, optional
         How the files are read.
 
@@ -50,8 +50,7 @@ def between_coders(
         As `people_agreement` and `read_sample`.
     """
     read = read_sample(sample) if sample is not None else None
-    turns = read.drawn.drop(columns="inclusion") if read else None
-    found = people_agreement(first, second, turns=turns, options=options)
+    found = people_agreement(first, second, turns=read.drawn if read else None, options=options)
     return found, adjudication_page(found, read)
 
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from therapy_analytics.sampling._renewed import renewed_promise
 from therapy_analytics.sampling._sample import Sample, SampleOptions, sample
 
-__all__ = ["Sample", "SampleOptions", "sample"]
+__all__ = ["Sample", "SampleOptions", "renewed_promise", "sample"]

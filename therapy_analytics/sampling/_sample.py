@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,6 @@ import pandas as pd
 from therapy_analytics import private
 from therapy_analytics.agreement._machine import Machine, read_machine, with_words
 from therapy_analytics.clusters import COLUMNS, SESSION, Floats, Ints
-from therapy_analytics.compare._corrected import UNCHECKED, corrected_rates
-from therapy_analytics.compare._further import coder_of
 from therapy_analytics.compare._groups import ALL, Grouped, grouped, with_all
 from therapy_analytics.compare._phrases import listed, spaced, unit_name
 from therapy_analytics.compare._ppi import FEWEST_CLUSTERS
@@ -26,6 +24,7 @@ from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.references import cross_validated
 from therapy_analytics.results import write_csv
 from therapy_analytics.results._files import hash_of_file
 from therapy_analytics.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
@@ -40,13 +39,16 @@ _MOST_COMMON, _MOST_GROUPS = 3, 4
 _WHOSE = ("session_id", "source_file", "source", "model", "notes", *COLUMNS)
 """Columns that coders are never told."""
 _COLUMNS = (
-    "sample: these {0:,} turns; random: {0:,} turns drawn at random; machine: its codes alone, if it errs here as "
-    "where it was checked; all: every turn coded by people."
+    "sample: these {0:,} turns; random: {0:,} turns drawn at random; all: every turn coded by people. machine: on how "
+    "many of 100 turns its code alone would differ from people's, by its cross-validated kappa."
 )
 _ASSUMED = (
-    "These figures take the machine's probabilities as right. Where it errs in your sessions, intervals will be "
-    "narrower or wider than said here, but hold all the same."
+    "These figures take the machine's probabilities as right. Where it errs in your sessions, intervals will mostly be "
+    "narrower, sometimes wider than said here, but hold all the same. Once {0} turns are coded, tanalyze agree RESULTS "
+    "CODES --sample FOLDER computes them anew."
 )
+FEWEST_CODED = 50
+"""Coded turns from which a promise is computed anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,17 +152,11 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     """
     options = options_of(SampleOptions, options)
     machine, read = read_machine(results), read_results(results)
-    codes = _codes(machine, options.codes)
-    data = grouped(with_all(read, options.by or ALL), (), by=options.by or ALL, cluster=options.cluster)
-    turns = _population(machine, data, codes)
-    if not 0 < options.turns <= len(turns):
-        problem = f"{options.turns:,} were asked for, and the results have {len(turns):,} that can have these codes"
-        raise BadOptionError("--turns", problem, f"Say 1 to {len(turns):,}")
-    plan = design(weights_in_rates(turns), uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64)), options.turns)
+    codes, data, turns, plan = planned(machine, read, options)
     rng = np.random.default_rng(options.seed)
     chosen = drawn(turns, plan.inclusion, rng)
     spoken = _spoken(_words_of(machine, options), turns.iloc[chosen], _told(read, data, options.about), rng)
-    expected = _expected(turns, plan.inclusion, codes, _machine_alone(read, data))
+    expected = _expected(turns, plan.inclusion, codes, machine)
     recipe = Path(results) / "run.json"
     books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
     about = {
@@ -176,6 +172,23 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
         spoken=spoken,
         sources=sources_of(results, options.transcripts if options.pseudonyms is None else None),
     )
+
+
+def planned(
+    machine: Machine, read: Results, options: SampleOptions
+) -> tuple[tuple[str, ...], Grouped, pd.DataFrame, CodingDesign]:
+    """Return codes, groups, the turns that can be drawn (as `_population` has them), and their design.
+
+    The same results and options give the same, so that a design can be computed anew once people have coded.
+    """
+    codes = _codes(machine, options.codes)
+    data = grouped(with_all(read, options.by or ALL), (), by=options.by or ALL, cluster=options.cluster)
+    turns = _population(machine, data, codes)
+    if not 0 < options.turns <= len(turns):
+        problem = f"{options.turns:,} were asked for, and the results have {len(turns):,} that can have these codes"
+        raise BadOptionError("--turns", problem, f"Say 1 to {len(turns):,}")
+    unsure = uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64))
+    return codes, data, turns, design(weights_in_rates(turns), unsure, options.turns)
 
 
 def _codes(machine: Machine, asked: Sequence[str]) -> tuple[str, ...]:
@@ -263,43 +276,40 @@ def _spoken(
     return {"sessions": [sessions[at] for at in rng.permutation(len(sessions))]}
 
 
-def _machine_alone(read: Results, data: Grouped) -> dict[tuple[str, str], float]:
-    """Return half-widths of rates from the machine's codes, corrected for its known error, by code and group."""
-    tagger = "" if read.own_codes else coder_of(read)
-    if tagger in UNCHECKED:
-        return {}
-    cluster = None if data.clustered_by == SESSION else data.clustered_by
-    try:
-        table = corrected_rates(data.sessions, by=data.by, cluster=cluster, tagger=tagger, aim=read.aim or "balanced")
-    except BadOptionError:  # no rates among the columns
-        return {}
-    half = (table["corrected_hi"] - table["corrected_lo"]) / 2
-    return dict(zip(zip(table["code"], table[data.by].astype(str), strict=True), half, strict=True))
-
-
-def _expected(
-    turns: pd.DataFrame, inclusion: Floats, codes: Sequence[str], alone: Mapping[tuple[str, str], float]
-) -> list[dict[str, Any]]:
+def _expected(turns: pd.DataFrame, inclusion: Floats, codes: Sequence[str], machine: Machine) -> list[dict[str, Any]]:
     """Return the half-widths that each code's rate is expected to have in each group."""
     random = np.full(len(turns), inclusion.sum() / len(turns))
+    kappas = cross_validated(machine.recipe.get("tagger", {}))["kappa"]
     rows = []
     for code in codes:
         known = turns[f"p_{code}"].notna()
-        p = _graded(turns[f"p_{code}"], turns["group"])
+        p = graded(turns[f"p_{code}"], turns["group"])
         for group, at in turns[known].groupby("group", sort=True).indices.items():
             places = np.flatnonzero(known)[at]
             part = turns.iloc[places].assign(p=p.iloc[places])
+            rate = float(part["p"].mean())
             rows.append({
-                "code": code, "group": str(group), "rate": float(part["p"].mean()),
+                "code": code, "group": str(group), "rate": rate,
                 "half_width_coded": half_width(part, inclusion[places]),
                 "half_width_random": half_width(part, random[places]),
                 "half_width_all": half_width(part, np.ones(len(part))),
-                "half_width_machine": alone.get((code, str(group)), float("nan")),
+                "machine_differs": differing(rate, float(kappas.get(code, nan))),
             })  # fmt: skip
     return rows
 
 
-def _graded(p: pd.Series, group: pd.Series) -> pd.Series:
+def differing(rate: float, kappa: float) -> float:
+    """Return the share of turns on which two coders differ who give a code at this rate and agree with this kappa.
+
+    Examples
+    --------
+    >>> round(differing(0.3, 0.5), 2)
+    0.21
+    """
+    return (1 - kappa) * 2 * rate * (1 - rate)
+
+
+def graded(p: pd.Series, group: pd.Series) -> pd.Series:
     """Return probabilities; where a coder gives only 0 and 1, each group's share, as these say nothing of its doubt."""
     return p.groupby(group).transform("mean") if p.dropna().isin((0, 1)).all() else p
 
@@ -321,10 +331,9 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
     n_clusters = turns.groupby("group")["cluster"].nunique()
     few = n_clusters[n_clusters < FEWEST_CLUSTERS]
     lines += _too_few(few, data)
-    groups = [one for one in table["group"].unique() if one not in few.index]
-    shown = table[table["code"].isin(_main(table)) & table["group"].isin(groups[:_MOST_GROUPS])]
+    shown = told_first(table[~table["group"].isin(few.index)])
     if len(shown):
-        lines += [*_as_table(shown, data.by), _COLUMNS.format(len(own)), _ASSUMED]
+        lines += [*_as_table(shown, data.by), _COLUMNS.format(len(own)), _ASSUMED.format(FEWEST_CODED)]
     if len(shown) < len(table):
         n_codes, n_groups = (counted(table[name].nunique(), name) for name in ("code", "group"))
         lines.append(f"{DESIGN} lists {n_codes} in {n_groups}.")
@@ -348,26 +357,32 @@ def _named(group: str, data: Grouped) -> str:
     return "all sessions together" if data.by == ALL else group
 
 
-def _main(table: pd.DataFrame) -> set[str]:
-    """Return the codes that are told: of each book the first, or the most common."""
+def told_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are told: of each book the first codes, or the most common; of many groups the first."""
     rates = table.groupby("code")["rate"].mean().sort_values(ascending=False, kind="stable")
     found: set[str] = set()
     for _, part in rates.groupby(rates.index.str.partition("_").get_level_values(0)):
         own = set(FIRST).intersection(part.index)
         found |= own or set(part.index[:_MOST_COMMON])
-    return found
+    groups = table["group"].unique()[:_MOST_GROUPS]
+    return table[table["code"].isin(found) & table["group"].isin(groups)]
 
 
 def _as_table(shown: pd.DataFrame, by: str) -> list[str]:
     """Return lines with the half-widths of each code and group beside each other."""
-    heads = {"coded": "sample", "random": "random", "machine": "machine", "all": "all"}
-    names = shown["code"] if by == ALL else shown["code"] + ", " + shown["group"]
+    columns = {name: f"half_width_{one}" for name, one in (("sample", "coded"), ("random", "random"), ("all", "all"))}
+    title = "How closely each rate will be known: half of its 95% interval is at most about, in percentage points"
+    return ["", title, "", *side_by_side(shown, by, columns | {"machine": "machine_differs"}), ""]
+
+
+def side_by_side(rows: pd.DataFrame, by: str, columns: Mapping[str, str]) -> list[str]:
+    """Return lines of text with some columns of shares, in percentage points, a row a code and group."""
+    names = rows["code"] if by == ALL else rows["code"] + ", " + rows["group"]
     wide = max(len(name) for name in names)
-    lines = ["", "How closely each rate will be known: half of its 95% interval, in percentage points", ""]
-    lines.append(" " * wide + "".join(f"{head:>9}" for head in heads.values()))
-    for name, row in zip(names, shown.to_dict("records"), strict=True):
-        lines.append(f"{name:<{wide}}" + "".join(f"{_points(row[f'half_width_{one}']):>9}" for one in heads))
-    return [*lines, ""]
+    lines = [" " * wide + "".join(f"{head:>10}" for head in columns)]
+    for name, row in zip(names, rows.to_dict("records"), strict=True):
+        lines.append(f"{name:<{wide}}" + "".join(f"{_points(row[one]):>10}" for one in columns.values()))
+    return lines
 
 
 def _points(half: float) -> str:

@@ -1,6 +1,7 @@
 // The training round: the agreed answer after each turn, and the agreement at the end.
 
 const FEWEST_FOR_KAPPA = 30;
+const FEWEST_OF_EITHER = 5;
 
 /** The codes of a turn with the coder's value and the agreed one: [{code, own, agreed}]. */
 function trainingPairs(round, turn) {
@@ -32,7 +33,7 @@ function trainingTable(round) {
   const head = ["Code", "Turns", "Agreed: yes", "You: yes", "Same", "Kappa"].map((name, at) => el("th", { scope: "col", class: at ? "num" : null }, name));
   return [
     scrollRegion("Agreement by code", el("table", { class: "plain" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows.map(cells), cells(["All decisions together", pairs])))),
-    el("p", { class: "quiet small" }, `Kappa is agreement corrected for chance agreement. There is none for fewer than ${FEWEST_FOR_KAPPA} turns, nor where nobody gave the code, or everybody always did. Of so few turns every number is rough: look at the codes on which you differed.`),
+    el("p", { class: "quiet small" }, `Kappa is agreement corrected for chance agreement. There is none for fewer than ${FEWEST_FOR_KAPPA} turns, nor where you or the agreed answers have the code, or lack it, fewer than ${FEWEST_OF_EITHER} times. Of so few turns every number is rough: look at the codes on which you differed.`),
   ];
 }
 
@@ -40,7 +41,8 @@ function trainingTable(round) {
 function kappaText(pairs) {
   const n = pairs.length;
   const share = (test) => pairs.filter(test).length / n;
+  const few = [0, 1].some((value) => ["own", "agreed"].some((who) => pairs.filter((one) => one[who] === value).length < FEWEST_OF_EITHER));
   const [own, agreed, same] = [share((one) => one.own === 1), share((one) => one.agreed === 1), share((one) => one.own === one.agreed)];
   const expected = own * agreed + (1 - own) * (1 - agreed);
-  return n < FEWEST_FOR_KAPPA || expected >= 1 ? NOTHING : ((same - expected) / (1 - expected)).toFixed(2).replace(/^(-?)0\./, "$1.");
+  return n < FEWEST_FOR_KAPPA || few ? NOTHING : ((same - expected) / (1 - expected)).toFixed(2).replace(/^(-?)0\./, "$1.");
 }
