@@ -2,7 +2,7 @@
 
 Run from the root: ``python -m benchmarks.coding_samples [--data CORPORA --unseen FILE] [--runs N] [--out FOLDER]``. It
 prints Markdown; with ``--out`` it also writes the tables as coding_coverage.csv, coding_promised.csv,
-coding_renewed.csv, coding_saved.csv and coding_sessions.csv. ``--only TABLE`` makes one.
+coding_renewed.csv and coding_saved.csv. ``--only TABLE`` makes one.
 
 Simulated sessions: recordings of two groups whose rates differ, as do the tagger's errors, which are large and
 one-sided; its probabilities are too sure of themselves. AnnoMI (with ``--data`` and ``--unseen``): studies of
@@ -27,7 +27,6 @@ from scipy import special
 from benchmarks._markdown import markdown
 from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._ppi import powered_differences, powered_rates
-from therapy_analytics.compare._session_rates import session_rates
 from therapy_analytics.sampling._design import (
     FLOOR,
     design,
@@ -287,39 +286,6 @@ def _renewed(pool: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     return rates.assign(**promises)
 
 
-# Single sessions
-
-
-def of_sessions(pool: pd.DataFrame | None, runs: int) -> pd.DataFrame:
-    """Return how often intervals of single sessions hold, and how far their rates and the machine's are off (RMSE)."""
-    makers: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {"simulated": simulated}
-    if pool is not None:
-        makers["AnnoMI"] = lambda rng: study(pool, rng)
-    rows = []
-    for (name, make), n in product(makers.items(), SIZES):
-        found = pd.concat([_each_session(make, n, seed) for seed in range(max(runs // 10, 1))])
-        for code, part in found.dropna(subset="rate").groupby("code", sort=False):
-            holds = (part["lo"] <= part["truth"] + 1e-9) & (part["truth"] <= part["hi"] + 1e-9)
-            off, machine = part["rate"] - part["truth"], part["machine_rate"] - part["truth"]
-            rows.append({
-                "sessions": name, "turns": n, "code": code, "coded turns a session": part["n_gold_turns"].mean(),
-                "coverage": holds.mean(), "half-width": ((part["hi"] - part["lo"]) / 2).mean(),
-                "error": np.sqrt((off**2).mean()), "machine's error": np.sqrt((machine**2).mean()),
-            })  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def _each_session(make: Callable[[np.random.Generator], pd.DataFrame], n: int, seed: int) -> pd.DataFrame:
-    """Return the rates of the sessions of a study, each with the true one."""
-    rng = np.random.default_rng([seed, n, 9])
-    turns = make(rng)
-    found = session_rates(turns, coded(turns, n, UNSURE, rng)[0])
-    codes = found["code"].unique().tolist()
-    truth = turns.groupby("session_id")[[f"true_{code}" for code in codes]].mean().set_axis(codes, axis=1)
-    long = truth.rename_axis(columns="code").melt(ignore_index=False, value_name="truth").reset_index()
-    return found.merge(long, on=["session_id", "code"])
-
-
 # Turns saved
 
 
@@ -382,7 +348,6 @@ TABLES: dict[str, Callable[[Any, int], pd.DataFrame]] = {
     "coding_renewed": renewed,
     "coding_saved": lambda pool, _: saved(pool),
     "coding_coverage": lambda _, runs: coverage(runs),
-    "coding_sessions": of_sessions,
 }
 
 

@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.compare._effects import findable, findable_paired
 from therapy_analytics.compare._groups import Grouped, contrasts
 from therapy_analytics.compare._measures import ComparedMeasure
-from therapy_analytics.compare._models import mixed_difference
 from therapy_analytics.compare._permutation import paired, two_samples
 from therapy_analytics.compare._table import comparison_table
 
@@ -44,7 +42,6 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="folder that holds the results of annomi and hlqc")
     asked = parser.parse_args()
     print(pd.DataFrame(coverage(np.random.default_rng(0))).to_string(index=False))
-    print(pd.DataFrame(mixed(np.random.default_rng(1))).to_string(index=False))
     print(pd.DataFrame(power(np.random.default_rng(2))).to_string(index=False))
     if asked.results is not None:
         pool = _pool(asked.results)
@@ -92,23 +89,6 @@ def _grouped(values: Floats, sizes: Ints, n: int) -> Grouped:
         values=values, by="programme", names=("a", "b"), group=np.where(place < n, 0, 1), cluster=place,
         clustered_by="counselor", turns=np.ones(len(place)),
     )  # fmt: skip
-
-
-def mixed(rng: np.random.Generator, repetitions: int = 500) -> Iterator[dict[str, object]]:
-    """Yield how many mixed models of nothing have p < .05: by a normal distribution, and by t as it is used."""
-    for n in (4, 5, 6, 8):
-        for share in (0.0, 0.1, 0.4):
-            found = np.array([_mixed(n, share, rng) for _ in range(repetitions)])
-            normal, by_t = (found < 0.05).mean(axis=0)
-            yield {"clusters": f"{n} v {n}", "share between": share, "by normal": normal, "by t": by_t}
-
-
-def _mixed(n: int, share: float, rng: np.random.Generator) -> tuple[float, float]:
-    levels = np.repeat(np.arange(2 * n), rng.integers(2, 9, 2 * n))
-    y = rng.normal(0, np.sqrt(share), 2 * n)[levels] + rng.normal(0, np.sqrt(1 - share), len(levels))
-    slope, error, df = mixed_difference(y, levels < n, levels)
-    size = abs(slope) / error
-    return float(2 * stats.norm.sf(size)), float(2 * stats.t.sf(size, df))
 
 
 def power(rng: np.random.Generator) -> Iterator[dict[str, object]]:

@@ -2,7 +2,7 @@
 
 Real sessions of high quality (AnnoMI and HLQC, one a recording, no disputed label) are drawn without replacement, each
 as of a client of its own, the counselors' names are permuted over them, and the page and the command are asked what
-they claim; the command also of all measures of synchrony. Whatever they claim of a counselor then is false. In the second
+they claim; the command also of synchrony. Whatever they claim of a counselor then is false. In the second
 table a number of points is added to the rate of one code in the sessions of one of two counselors, turn by turn, and
 the share of runs is printed in which that is found.
 

@@ -223,7 +223,7 @@ def test_examples_write_only_where_they_are_asked_to(printed: list[Example], giv
 
 
 WRITTEN = (
-    *(f"results/comparison/{name}" for name in ("comparison", "corrected", "summary_counts", "groups")),
+    *(f"results/comparison/{name}" for name in ("comparison", "groups")),
     *("course/outcomes/associations", "course/outcomes/unmatched", "my_model/scores"),
     *(f"results/agreement/{name}" for name in ("codes", "pairs", "sessions", "calibration", "confusion")),
     *("results/measures", "results/problems", "speakers/changes", "redacted/review"),

@@ -1,16 +1,15 @@
-"""Write how often the taggers err: ``compare/tagger_errors.csv``, and kappas: ``references/cross_validated.csv``.
+"""Write how well the taggers agree with coders on unseen recordings: ``references/cross_validated.csv``.
 
 Run from the root of the repository with files of ``unseen_codes.py``, whose probabilities are by taggers that had not
 seen the recording:
 
     python tools/build_tagger_errors.py --unseen unseen.csv
 
-There is a row for each tagger, aim, code and kind of corpus. ``truth`` says who coded: people, or a language model that
-read the codebook (all of BOLT's codes in whole sessions). ``whole_sessions`` is False for utterances that stand
-alone: BOLT's own rows, which were chosen because they have codes, and MISC's thought units; they are there to be read,
-and no rate is corrected by them. A turn on which coders differ counts in part on both sides. Standard errors let
-recordings differ: each recording is one draw. Kappas are of the same turns of whole sessions; those of `process` are
-published in docs/tagger/process_codes.csv.
+There is a row for each tagger, aim and code, of the turns of whole sessions. ``coded_by`` says who coded: people, or a
+language model that read the codebook (all of BOLT's codes). A turn on which coders differ counts in part on both sides.
+Kappas of `process` are published in docs/tagger/process_codes.csv. ``--errors FILE`` also writes what they rest on:
+sensitivity and specificity, with standard errors between recordings, also of utterances that stand alone (BOLT's own
+rows, which were chosen because they have codes, and MISC's thought units).
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from therapy_analytics.references import CROSS_VALIDATED
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "therapy_analytics" / "compare" / "tagger_errors.csv"
 PROCESS = ROOT / "docs" / "tagger" / "process_codes.csv"
 TAGGERS = {"accurate": "accurate.json", "fast": "model.json"}
 CORPORA = {"annomi": "sessions", "hlqc": "sessions", "bolt": "BOLT's rows", "misc": "MISC's units"}
@@ -47,11 +45,12 @@ def main() -> None:
     """Read, count, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--unseen", type=Path, nargs="+", required=True, help="several files are put together")
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--errors", type=Path, help="where to write sensitivity and specificity")
     options = parser.parse_args()
     turns = pd.concat([pd.read_csv(path, low_memory=False) for path in options.unseen], ignore_index=True)
     table = error_rates(turns)
-    table.to_csv(options.out, index=False, float_format="%.4g", lineterminator="\n")
+    if options.errors is not None:
+        table.to_csv(options.errors, index=False, float_format="%.4g", lineterminator="\n")
     kappas(table).to_csv(CROSS_VALIDATED, index=False, float_format="%.3f", lineterminator="\n")
 
 

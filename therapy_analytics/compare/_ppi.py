@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from therapy_analytics.clusters import SESSION, Bools, Floats, cluster_numbers, cluster_sums
-from therapy_analytics.compare._corrected import effective_n
 from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures._intervals import Z95
 
 Names = NDArray[np.generic]
 
@@ -396,3 +396,31 @@ def _note(found: Powered, events: float, spread: int, cluster: str | None) -> st
         given = f"{spread} {unit_name(unit, spread)}"
         return f"people gave the code to turns of {given} only: the interval may be somewhat too short"
     return "" if found.weight else "people's codes alone: the machine's say nothing more"
+
+
+def effective_n(share: float, error: float, most: float, df: float) -> float:
+    """Return the size of the simple random sample whose share is as uncertain as this one of clusters.
+
+    From a share, its standard error between clusters, and the degrees of freedom of that; with fewer the sample is
+    smaller. It is at `most` the number of turns, because clusters can be alike by accident.
+
+    References
+    ----------
+    Korn, E. L., & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data. Survey Methodology, 24(2), 193-201.
+
+    Examples
+    --------
+    >>> round(effective_n(0.5, 0.05, 400, inf), 6)
+    100.0
+    """
+    known = share * (1 - share) / error**2 if error > 0 and 0 < share < 1 else inf
+    spread = float(stats.t.ppf(0.975, df)) if df >= 1 else Z95
+    return min(known, most) * (Z95 / spread) ** 2
+
+
+def slope_on_machine(p: Floats, people: Floats, weights: Floats) -> float:
+    """Return the slope of people's codes on the machine's probabilities of coded turns (n_turns,), from 0 to 1."""
+    off = p - np.average(p, weights=weights)
+    square = float(weights @ off**2)
+    return float(np.clip(weights @ (off * people) / square, 0, 1)) if square > 0 else 0.0

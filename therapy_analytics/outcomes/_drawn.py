@@ -14,8 +14,7 @@ from scipy import stats
 from therapy_analytics.agreement._gold import Gold
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.clusters import Bools, Floats, Ints
-from therapy_analytics.compare._ppi import SHORT, UNFINISHED
-from therapy_analytics.compare._session_rates import slope_on_machine
+from therapy_analytics.compare._ppi import SHORT, UNFINISHED, slope_on_machine
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.outcomes._levels import CLIENTS, FEWEST_DF, WITHIN, nesting
 from therapy_analytics.outcomes._robust import basis, robust_slope, trend, within
