@@ -117,8 +117,8 @@ def _rare(rate: float, sides: tuple[tuple[int, int], ...], seed: int) -> tuple[b
             "therapist_advice_rate": n / TURNS,
         }
     )
-    means = [cluster_means((n / TURNS)[mask][:, None], counselor[mask]) for mask in (own, ~own)]
-    before = bool(two_samples(*means, 1_000, seed).p[0] < 0.05)
+    x, y = (cluster_means((n / TURNS)[mask][:, None], counselor[mask]) for mask in (own, ~own))
+    before = bool(two_samples(x, y, N_PERMUTATIONS, seed).p[0] < 0.05)
     data = _grouped(frame, "programme", ["therapist_advice_rate"])
     found = comparison_table(data, contrasts(data, None), permutations=N_PERMUTATIONS)
     return before, bool(found["finding"].eq(DIFFERS).any())
@@ -135,10 +135,10 @@ def numbers(runs: int) -> Iterator[Sequence[str]]:
 
 def _number(k: int, n: int, slope: float, seed: int) -> tuple[bool, bool, float]:
     rng = np.random.default_rng([k, n, seed])
-    years, place = rng.integers(1, 30, k).astype(float), np.repeat(np.arange(k), n)
-    level = rng.normal(size=(k, 4))
-    level[:, 0] += slope * (years - years.mean()) / max(float(years.std()), 1e-9)
-    shares = 1 / (1 + np.exp(-(level[place] / 2 + rng.normal(0, 0.2, (len(place), 4)))))
+    years, place = rng.integers(1, 30, k).astype(np.float64), np.repeat(np.arange(k), n)
+    bent = rng.normal(size=(k, 4))
+    bent[:, 0] += slope * (years - years.mean()) / max(float(years.std()), 1e-9)
+    shares = 1 / (1 + np.exp(-(bent[place] / 2 + rng.normal(0, 0.2, (len(place), 4)))))
     frame = pd.DataFrame(shares, columns=list(RATES)).assign(
         session_id=[f"s{i}" for i in range(len(place))],
         counselor=[f"c{i}" for i in place],
@@ -150,7 +150,7 @@ def _number(k: int, n: int, slope: float, seed: int) -> tuple[bool, bool, float]
     data = _grouped(frame, "years", RATES)
     found = trend_table(data, level, permutations=N_PERMUTATIONS, seed=seed).set_index("measure")
     sure = found["finding"].eq(DIFFERS)
-    return bool(sure[RATES[0]]), bool(sure[list(RATES[1:])].any()), float(found.at[RATES[0], "rank_correlation"])
+    return bool(sure[RATES[0]]), bool(sure[list(RATES[1:])].any()), float(found["rank_correlation"].iloc[0])
 
 
 def _people(folder: Path, column: str) -> Results:

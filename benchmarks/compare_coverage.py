@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.clusters import Floats, Ints
-from therapy_analytics.compare._effects import findable, findable_paired
+from therapy_analytics.compare._effects import findable, findable_paired, holm
 from therapy_analytics.compare._groups import Grouped, contrasts
 from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._permutation import paired, two_samples
@@ -80,14 +80,14 @@ def _sessions(kind: str, sizes: Ints, rng: np.random.Generator) -> Floats:
 def _grouped(values: Floats, sizes: Ints, n: int) -> Grouped:
     """Return sessions of clusters, of which the first n are one group; each column is a repetition."""
     place = np.repeat(np.arange(len(sizes)), sizes)
-    about: dict[str, Any] = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "direction": ""}
+    about: dict[str, Any] = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "high_means": ""}
     return Grouped(
         sessions=pd.DataFrame({"session_id": place.astype(str)}),
         measures=tuple(
             ComparedMeasure(name=f"m{j}", low=-np.inf, high=np.inf, **about) for j in range(values.shape[1])
         ),
         values=values, by="programme", names=("a", "b"), group=np.where(place < n, 0, 1), cluster=place,
-        clustered_by="counselor", turns=np.ones(len(place)),
+        clustered_by="counselor", turns=np.ones(len(place)), counts=np.full((*values.shape, 2), np.nan),
     )  # fmt: skip
 
 
@@ -150,10 +150,10 @@ def families(pool: pd.DataFrame, rng: np.random.Generator, repetitions: int = 60
         false, true = 0, 0
         for i in range(repetitions):
             drawn = values[rng.choice(len(values), 12, replace=False)][:, :m]
-            false += bool(np.nanmin(two_samples(drawn[:6], drawn[6:], 1_000, 0).p_family) < 0.05)
+            false += bool(np.nanmin(holm(two_samples(drawn[:6], drawn[6:], 1_000, 0).p)) < 0.05)
             j = i % min(m, 3)
             drawn[:6, j] += 1.5 * deviation[j]
-            true += bool(two_samples(drawn[:6], drawn[6:], 1_000, 0).p_family[j] < 0.05)
+            true += bool(holm(two_samples(drawn[:6], drawn[6:], 1_000, 0).p)[j] < 0.05)
         yield {"measures": m, "any claim of nothing": false / repetitions, "1.5 deviations found": true / repetitions}
 
 

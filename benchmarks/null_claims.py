@@ -88,8 +88,9 @@ def skilled(folder: Path, column: str) -> Results:
     kept = (frame[column] == "high") & (frame["quality_label_disputed"] != "True")
     frame = frame[kept & ~frame["source_group"].duplicated()].drop(columns=[column, "source_group"])
     # They are in the reference of skilled people; as if they were not, so that the page compares them with it.
-    told = {"session_id": folder.name + "/" + frame["session_id"], "skilled_reference_turns": np.nan}
-    return replace(read, sessions=frame.assign(**told).reset_index(drop=True))
+    ids = folder.name + "/" + frame["session_id"]
+    frame = frame.assign(session_id=ids, skilled_reference_turns=np.nan)
+    return replace(read, sessions=frame.reset_index(drop=True))
 
 
 def null_rows(pool: Results, runs: int) -> Iterator[Sequence[str]]:
@@ -171,7 +172,7 @@ def _shifted(pool: Results, code: str, n: int, seed: int) -> tuple[float, float,
         table = comparison_table(data, contrasts(data, None), permutations=N_PERMUTATIONS).set_index("measure")
         tables.append(bool(table.at[name, "finding"] == DIFFERS))
     page = name in _measures(standing_out(read)["findings"], single=False)
-    return float(np.nanmean(before)), float((after / of[:, 1] - before)[own].mean()), *tables, page
+    return float(np.nanmean(before)), float((after / of[:, 1] - before)[own].mean()), tables[0], tables[1], page
 
 
 def across(corpora: Mapping[str, Results], runs: int) -> Iterator[Sequence[str]]:
@@ -191,7 +192,8 @@ def _beside(own: pd.DataFrame, other: pd.DataFrame, name: str) -> Floats:
     if found is None:
         msg = f"{name} is the same in all sessions"
         raise RuntimeError(msg)
-    return two_sided(*counts(other, name).T, found)
+    n, of = counts(other, name).T
+    return two_sided(n, of, found)
 
 
 if __name__ == "__main__":

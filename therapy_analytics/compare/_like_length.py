@@ -54,7 +54,7 @@ def in_bins(turns: pd.DataFrame, sessions: pd.Series, code: str) -> Floats | Non
     """
     if code not in turns or "n_words" not in turns:
         return None
-    place = pd.Index(sessions.astype(str)).get_indexer(turns["session_id"].astype(str))
+    place = pd.Index(sessions.astype(str)).get_indexer(pd.Index(turns["session_id"].astype(str)))
     hits = turns[code].to_numpy(dtype=np.float64, na_value=np.nan)
     words = turns["n_words"].to_numpy(dtype=np.float64, na_value=np.nan)
     known = (place >= 0) & ~np.isnan(hits) & ~np.isnan(words)
@@ -151,7 +151,8 @@ def _of_clusters(found: Floats, cluster: Ints) -> Floats:
     _, place = np.unique(cluster, return_inverse=True)
     sums = np.zeros((int(place.max()) + 1 if len(place) else 0, *found.shape[1:]))
     np.add.at(sums, place, found)
-    return sums[sums[:, :, 1].sum(axis=1) > 0]
+    has_turns: Bools = sums[:, :, 1].sum(axis=1) > 0
+    return sums[has_turns]
 
 
 def _without_each(shares: Floats) -> Floats:

@@ -143,7 +143,7 @@ class _Cell(NamedTuple):
     mean: float
     low: float
     high: float
-    count: float
+    events: float
     out_of: float
     n_sessions: float
 
@@ -198,7 +198,7 @@ def _cell(one: _Cell | None, unit: str, size: int | None) -> str:
     mean, low, high = (amount(value, unit).removesuffix("%") for value in one[:3])
     sign = "%" if unit == "proportion" else ""
     told = [f"{low} to {high}"] if isfinite(one.low) else []
-    told += [f"{one.count:,.0f} of {one.out_of:,.0f}"] if isfinite(one.count) else []
+    told += [f"{one.events:,.0f} of {one.out_of:,.0f}"] if isfinite(one.events) else []
     if size is not None and one.n_sessions < size:
         told.append(f"defined in {one.n_sessions:.0f} of {size} sessions")
     return f"{mean}{sign} ({'; '.join(told)})" if told else f"{mean}{sign}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from therapy_analytics.clusters import Floats
 from therapy_analytics.codebook_table import KIND
-from therapy_analytics.compare._reference import counts
+from therapy_analytics.compare._groups import counts
 from therapy_analytics.compare._results import Results
 from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import core
@@ -178,7 +178,7 @@ def _furthest(shown: Sequence[Shown], results: Results, sessions: Sequence[Mappi
     frame, measures = results.sessions, core(shown, results)
     if "counselor" not in frame or not measures:
         return
-    own = np.array([counts(frame, one.name) for one in measures])  # (m, 2, sessions): turns with the code, of how many
+    own = np.array([counts(frame, one.name).T for one in measures])  # (m, 2, sessions): turns with the code, of how many
     for name, rows in frame.groupby("counselor", sort=False).indices.items():
         if not str(name) or len(rows) < FEWEST_SESSIONS:
             continue
