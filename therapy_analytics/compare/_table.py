@@ -378,7 +378,7 @@ def _side(data: Grouped, own: Bools, units: Floats, within: Floats) -> dict[str,
     """Return the columns `SIDE` of the sessions `own` (n,) with the cluster means `units` (k, m), each (m,)."""
     values = pd.DataFrame(data.values[own])
     counted = np.where(values.isna().to_numpy()[..., None], np.nan, data.counts[own])
-    known: Bools = (~np.isnan(counted)).any(axis=(0, 2))
+    known = np.array([not np.isnan(counted[:, j]).all() for j in range(counted.shape[1])], dtype=np.bool_)
     columns = (
         values.count(),
         _count(units),

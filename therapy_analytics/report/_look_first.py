@@ -178,7 +178,7 @@ def _furthest(shown: Sequence[Shown], results: Results, sessions: Sequence[Mappi
     frame, measures = results.sessions, core(shown, results)
     if "counselor" not in frame or not measures:
         return
-    own = np.array([counts(frame, one.name).T for one in measures])  # (m, 2, sessions): turns with the code, of how many
+    own = np.array([counts(frame, one.name).T for one in measures])  # (m, 2, sessions): turns with the code, out of
     for name, rows in frame.groupby("counselor", sort=False).indices.items():
         if not str(name) or len(rows) < FEWEST_SESSIONS:
             continue
