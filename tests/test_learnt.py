@@ -198,19 +198,28 @@ def test_a_session_in_other_words_is_not_known(corpora: Path) -> None:
     assert (found["learnt_turns"] < 0.1).all()
 
 
+REFERENCES = ["skilled_reference_turns", "unskilled_reference_turns"]
+
+
 def test_sessions_of_a_reference_are_not_compared_with_it(corpora: Path, samples: Path) -> None:
     wide = ta.wide(ta.analyze(ta.read(corpora / "annomi")[::9], tagger=FAST)).set_index("session_id")
-    inside = [one for one in ta.read(corpora / "annomi")[::9] if wide.at[one.id, "people_reference_turns"] >= 0.5]
+    inside = [one for one in ta.read(corpora / "annomi")[::9] if (wide.loc[one.id, REFERENCES] >= 0.5).any()]
     both = ta.analyze([*inside, *ta.read(samples)], tagger=FAST)
     found = ta.compare(both, by="all", against="reference")
     n = len(inside)
     assert n > 7
-    said = f"- {n} of {n + 15} sessions are among those that the reference profiles of people are made of, and are left"
+    told = [(wide[name] >= 0.5).sum() for name in REFERENCES]
+    assert min(told) > 0
+    assert sum(told) == n
+    said = f"- {told[0]} of {n + 15} sessions are among those of the reference human_high; {told[1]} of {n + 15} sessions"
     assert found.words.splitlines()[4].startswith(said)
-    assert found.table["n_sessions"].max() == 15
+    most = found.table.groupby("against")["n_sessions"].max()
+    assert most.to_dict() == {"reference: human_high": 15 + told[1], "reference: human_low": 15 + told[0]}
     asked = ta.compare(both, by="all", against="reference", options=ta.CompareOptions(learnt=True))
     assert asked.table["n_sessions"].max() == n + 15
     beside_a_model = ta.compare(both, by="all", against="reference:mibot_a")  # which these are not in
     assert beside_a_model.table["n_sessions"].max() == n + 15
+    skilled = ta.analyze([one for one in inside if wide.at[one.id, REFERENCES[0]] >= 0.5], tagger=FAST)
     with pytest.raises(BadOptionError, match=r"beside itself nothing differs.*--include-learnt"):
-        ta.compare(ta.analyze(inside, tagger=FAST), by="all", against="reference")
+        ta.compare(skilled, by="all", against="reference:human_high")
+    assert ta.compare(skilled, by="all", against="reference").table["n_sessions"].max() == len(skilled.sessions)

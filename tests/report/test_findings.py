@@ -142,12 +142,11 @@ def test_a_counselor_unlike_the_others_and_skilled_people_is_found(read: Results
     assert "a difference of 73 points, 95% interval " in rest.detail
     assert "(permutation test; p < .001 among all comparisons)." in rest.detail
     people = next(one for one in found if "than skilled people" in one.detail)
-    assert re.fullmatch(
-        r"Advises or informs in 93% of turns \[.*\], most skilled people 1 to 65%; p = \.\d+", people.line
-    )
+    line = r"Advises or informs in 93% of turns \[\d+, \d+\], sessions of skilled people \d+% on average; p < \.001"
+    assert re.fullmatch(line, people.line)
     assert people.detail.startswith("c0: Advises or informs, more than skilled people: on average 93% (")
-    assert "95% would average 1 to 65% (" in people.detail
-    assert "(beta-binomial distribution of their sessions; p = ." in people.detail
+    assert "in 143 sessions shown as good practice; a difference of" in people.detail
+    assert "which also holds how far corpora of like skill lie apart (t test; p < .001" in people.detail
 
 
 def test_of_several_counselors_the_others_are_called_so(read: Results) -> None:
@@ -162,6 +161,7 @@ def test_a_finding_without_an_interval_of_its_mean_has_that_of_its_difference() 
     row = {"group": "A", "difference": 0.4, "difference_lo": 0.1, "difference_hi": 0.7, "tested": "x"}
     row |= {"mean": 0.6, "mean_lo": nan, "mean_hi": nan, "mean_against": 0.2, "mean_against_lo": 0.1}
     row |= {"mean_against_hi": 0.3, "n_sessions": 4, "n_clusters": 2, "n_sessions_against": 9, "n_clusters_against": 5}
+    row |= {"at_like_length": nan}
 
     class Data:
         by, names, clustered_by = "counselor", ("A", "B", "C"), "client"

@@ -305,6 +305,8 @@ def _compared(read: Results, data: Grouped, against: str | None, options: Compar
         if options.gold is None
         else learnt_sessions(data.sessions, read.tagger, counted=options.learnt)
     )
+    if pairs and read.sources and not table["like_length"].ne("").any() and any(one.code for one in data.measures):
+        told = (*told, "The turns of these results cannot be read: there are no differences at like length.")
     by_hand = ByHand(options.gold, GoldOptions(pseudonyms=options.pseudonyms), options.cluster, left_out)
     sources = tuple(source for _, source in read.sources)
     more = tuple(further_tables(data, read, sources, by_hand))

@@ -90,12 +90,15 @@ class Results:
         -------
         DataFrame
             A row a turn: ``session_id`` as in `sessions`, ``role``, ``n_words`` and the codes, which are 1, 0 or
-            missing. Without rows where a table of sessions was given.
+            missing. Without rows where a table of sessions was given, or a file of turns is not there any more.
         """
         wanted = ("session_id", "role", "n_words", *codes)
         known, found = set(self.sessions["session_id"]), [pd.DataFrame(columns=list(wanted[:3]))]
         for name, source in self.sources:
-            turns = source.turns if isinstance(source, Analysis) else _turns(source, wanted)
+            try:
+                turns = source.turns if isinstance(source, Analysis) else _turns(source, wanted)
+            except BadDataFileError:
+                continue
             turns = turns[[column for column in wanted if column in turns]]
             ids = turns["session_id"].astype(str)
             found.append(turns.assign(session_id=ids.where(ids.isin(known), f"{name}/" + ids)))
