@@ -174,9 +174,10 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.01, np.nan, 0.04, 0.03])).round(3).tolist()
     [0.03, nan, 0.06, 0.06]
     """
-    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 (slow)
-
     found, known = np.full(p.shape, np.nan), ~np.isnan(p)
-    if known.any():
-        found[known] = multipletests(p[known], method="holm")[1]
+    values = p[known]
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)), 1.0)
+    found[known] = adjusted
     return found
