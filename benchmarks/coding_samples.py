@@ -241,8 +241,8 @@ def _kept(pool: pd.DataFrame, way: str, n: int, seed: int) -> pd.DataFrame:
 def renewed(pool: pd.DataFrame, runs: int) -> pd.DataFrame:
     """Return how near promises come to the half-width obtained: the first, and that after 50 coded turns.
 
-    ``ratio``: median promise over median half-width; ``within a fifth``: share of studies whose promise is so near to the
-    half-width that they get; ``too narrow``: promised less than 80% of that.
+    ``ratio``: median promise over median half-width; ``within a fifth``: share of studies whose promise is so near to
+    the half-width that they get; ``too narrow``: promised less than 80% of that.
     """
     rows = []
     for turns, n in product((pool.assign(group="all"), pool), SIZES):
