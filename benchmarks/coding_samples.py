@@ -240,8 +240,8 @@ def _kept(pool: pd.DataFrame, way: str, n: int, seed: int) -> pd.DataFrame:
 def renewed(pool: pd.DataFrame, runs: int) -> pd.DataFrame:
     """Return how near promises come to the half-width obtained: the first, and that after 50 coded turns.
 
-    ``ratio``: median promise over median half-width; ``within 20%``: share of studies whose promise is so near to the
-    half-width that they get; ``too narrow``: promised less than 80% of that.
+    ``ratio``: median promise over median half-width; ``within a fifth``: share of studies whose promise is so near to
+    the half-width that they get; ``too narrow``: promised less than 80% of that.
     """
     rows = []
     for turns, n in product((pool.assign(group="all"), pool), SIZES):
@@ -253,7 +253,7 @@ def renewed(pool: pd.DataFrame, runs: int) -> pd.DataFrame:
                 near = part[name] / half
                 row |= {f"{name}: ratio": part[name].median() / half.median()}
                 row |= {
-                    f"{name}: within 20%": near.between(0.8, 1.2).mean(),
+                    f"{name}: within a fifth": near.between(0.8, 1.2).mean(),
                     f"{name}: too narrow": (near < 0.8).mean(),
                 }
             rows.append(row)

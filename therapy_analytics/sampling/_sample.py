@@ -331,7 +331,8 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
     n_clusters = turns.groupby("group")["cluster"].nunique()
     few = n_clusters[n_clusters < FEWEST_CLUSTERS]
     lines += _too_few(few, data)
-    shown = told_first(table[~table["group"].isin(few.index)])
+    shown = table[~table["group"].isin(few.index)]
+    shown = told_first(shown) if len(shown) else shown
     if len(shown):
         lines += [*_as_table(shown, data.by), _COLUMNS.format(len(own)), _ASSUMED.format(FEWEST_CODED)]
     if len(shown) < len(table):
