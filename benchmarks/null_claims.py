@@ -30,6 +30,7 @@ from therapy_analytics.compare._reference import LEVEL, against_references, prof
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
 from therapy_analytics.report._data import standing_out
+from therapy_analytics.report._findings import OF_GROUPS_ALONE
 
 DESIGNS = ((2, 10), (2, 15), (3, 10), (4, 8), (6, 5))
 """Counselors, and sessions of each."""
@@ -180,7 +181,8 @@ def across(corpora: Mapping[str, Results], runs: int) -> Iterator[Sequence[str]]
     yield ["reference", "sessions of", *map(str, SIZES)]
     for name, own in corpora.items():
         other = next(one for one in corpora if one != name)
-        every = np.column_stack([_beside(own.sessions, corpora[other].sessions, rate) for rate in RATES])
+        asked = [rate for rate in RATES if rate not in OF_GROUPS_ALONE]
+        every = np.column_stack([_beside(own.sessions, corpora[other].sessions, rate) for rate in asked])
         rng = np.random.default_rng(0)
         drawn = [[every[rng.choice(len(every), n, replace=False)] for _ in range(20 * runs)] for n in SIZES]
         shares = [np.mean([(holm(one) < LEVEL).any() for one in some]) for some in drawn]

@@ -211,7 +211,9 @@ def test_sessions_of_a_reference_are_not_compared_with_it(corpora: Path, samples
     told = [(wide[name] >= 0.5).sum() for name in REFERENCES]
     assert min(told) > 0
     assert sum(told) == n
-    said = f"- {told[0]} of {n + 15} sessions are among those of the reference human_high; {told[1]} of {n + 15} sessions"
+    said = (
+        f"- {told[0]} of {n + 15} sessions are among those of the reference human_high; {told[1]} of {n + 15} sessions"
+    )
     assert found.words.splitlines()[4].startswith(said)
     most = found.table.groupby("against")["n_sessions"].max()
     assert most.to_dict() == {"reference: human_high": 15 + told[1], "reference: human_low": 15 + told[0]}

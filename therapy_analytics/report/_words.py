@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 SESSIONS = (
-    "Each session's count of questions, of reflections, of turns with advice or information, and of advice is compared "
+    "Each session's count of questions, of reflections, and of turns with advice or information is compared "
     "with {n} sessions of skilled people that were recorded as good practice (AnnoMI and HLQC). The test allows for "
     "the differences among those sessions and for the number of turns (beta-binomial, two-sided; {n_tests:,} "
     "comparisons)."
@@ -17,7 +17,7 @@ NO_REFERENCE = (
 )
 GROUPS = (
     "Counselors and sources are compared with all others (permutation test of the difference of means) and with "
-    "skilled people (t test over clients; {n:,} comparisons), in the same four measures, where each side has at least "
+    "skilled people (t test over clients; {n:,} comparisons), in the same measures and in advice, where each side has at least "
     "four clients, or sessions. A mean counts each client once, or each counselor where sources are compared."
 )
 NO_GROUPS = "Counselors are compared where two or more have at least four clients each."
