@@ -488,7 +488,7 @@ def test_the_page_says_what_marks_danger_and_what_was_compared(results: Path, sa
     said = " ".join([*overview["limits"], *overview["look_first"]["notes"]])
     assert "the fast tagger marks danger by phrases alone" in said
     assert "the accurate tagger with --all-codes does" in said
-    assert overview["n_compared"] == 9
+    assert overview["n_compared"] == 12
     assert overview["units"] == {"counselor": "client", "source": "counselor"}
 
 

@@ -17,8 +17,8 @@ NO_REFERENCE = (
 )
 GROUPS = (
     "Counselors and sources are compared with all others (permutation test of the difference of means) and with "
-    "skilled people (t test over clients; {n:,} comparisons), in the same measures and in advice, where each side has at least "
-    "four clients, or sessions. A mean counts each client once, or each counselor where sources are compared."
+    "skilled people (t test over clients; {n:,} comparisons), in the same measures and in advice, where each side has "
+    "at least four clients, or sessions. A mean counts each client once, or each counselor where sources are compared."
 )
 NO_GROUPS = "Counselors are compared where two or more have at least four clients each."
 ADJUSTED = (
