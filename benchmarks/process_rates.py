@@ -4,7 +4,7 @@ The accurate tagger of the package codes the read sessions of six corpora (``too
 learnt from. For each code with 200 turns or more, danger aside, and each session with eight read turns of its role,
 the share of turns that are given the code is held against the share that has it by the reading. Prints in how many
 sessions they differ by more than .3, and how many are flooded: more than three quarters of the turns are given a code
-that less than two in five have. Needs the research corpora that docs/model_card.md names; takes some two minutes.
+that less than two in five have. Needs the research corpora that docs/model_card.md names; takes some three minutes.
 `tools/judge_process.py` prints the same with each corpus left out.
 """
 
