@@ -47,7 +47,8 @@ def rates(data: Path) -> pd.DataFrame:
     sure = pd.DataFrame(turns["codes"].tolist()).reindex(columns=process_corpus.NAMES).fillna(0.0).to_numpy()
     of_role = turns["role"].to_numpy()[:, None] == np.array(process_corpus.ROLE_OF)
     counts = of_role & turns["read"].to_numpy(dtype=bool)[:, None]
-    return session_rates(turns, sure >= GIVEN, _given(turns), counts)
+    found: pd.DataFrame = session_rates(turns, sure >= GIVEN, _given(turns), counts)
+    return found
 
 
 def _given(turns: pd.DataFrame) -> NDArray[np.bool_]:
