@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from talks import arrays, session
 
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.behaviours import builtin_codebooks, load_accurate
 
 BOOK = next(book for book in builtin_codebooks() if book.id == "process")
 ROLES = {code.id: code.role for code in BOOK.codes}
@@ -80,3 +83,40 @@ def test_each_code_stands_in_excerpts_with_its_role_and_its_parent(folder: Path)
             assert {PARENTS[code] for code in codes & set(PARENTS)} <= codes, excerpt["id"]
             seen |= codes
     assert seen == set(ROLES)
+
+
+# A code that its writer gave to no turn, or to one. A tagger that moved its scores by how common a code seemed in the
+# session gave it to nearly all turns.
+@pytest.mark.parametrize(
+    ("excerpt", "code"),
+    [
+        ("w3-057", "corrects"),
+        ("w3-092", "rupture_confrontation"),
+        ("w3-108", "persists"),
+        ("w11-034", "persists"),
+        ("w13-022", "wrong_attribution"),
+        ("w13-025", "risk_past"),
+    ],
+)
+def test_no_code_floods_an_excerpt(folder: Path, excerpt: str, code: str) -> None:
+    turns = next(one["turns"] for one in lines(folder / "invented.jsonl") if one["id"] == excerpt)
+    assert sum(code in turn["codes"] for turn in turns) <= 1
+    talk = session(*(turn["text"] for turn in turns), roles=tuple(turn["role"] for turn in turns))
+    codes = load_accurate(all_codes=True).predict(arrays(talk))
+    given = codes.by_name(codes.decision)[f"process_{code}"]
+    assert given.sum() <= sum(turn["role"] == ROLES[code] for turn in turns) / 3
+
+
+def test_rates_that_are_off_and_floods_are_counted() -> None:
+    judged = pytest.importorskip("process_judged", reason="only a checkout has tools/")
+    at = judged.NAMES.index("advice")
+    table = pd.DataFrame({"corpus": "annomi", "session": np.repeat(["a", "b", "short"], [300, 10, 7])})
+    truth, found, counts = (np.zeros((317, len(judged.NAMES)), dtype=bool) for _ in range(3))
+    counts[:, at] = True
+    truth[:250, at] = found[:250, at] = True  # frequent enough; right
+    truth[300:303, at] = True
+    found[300:309, at] = True  # 3 of 10 by the reading, 9 given
+    rates = judged.session_rates(table, truth, found, counts)
+    assert rates[["code", "session"]].to_numpy().tolist() == [["advice", "a"], ["advice", "b"]]
+    assert rates[["read", "given"]].to_numpy().tolist() == [[250 / 300, 250 / 300], [0.3, 0.9]]
+    assert judged.off_and_flooded(rates) == (1, 1)

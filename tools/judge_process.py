@@ -3,9 +3,9 @@
     python tools/judge_process.py --data CORPORA --work FOLDER
 
 prints, from the folder that ``train_accurate.py`` worked in: how often a code is right, corpus by corpus, with the
-corpus left out, by the readings, and by new readers of some turns (``process_codes/again.jsonl``); danger, turn by turn
-and session by session, by the code alone and with phrases; and how going along goes with a judge's marks in
-Spiral-Bench, within each chatbot, which was left out.
+corpus left out, by the readings, and by new readers of some turns (``process_codes/again.jsonl``); how far the rates of
+sessions are off; danger, turn by turn and session by session, by the code alone and with phrases; and how going along
+goes with a judge's marks in Spiral-Bench, within each chatbot, which was left out.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from process_corpus import CODES, NAMES, SESSIONS, session_of
-from process_judged import Unseen, kappas, shifted
+from process_judged import Unseen, kappas, off_and_flooded, session_rates
 from scipy.stats import spearmanr
+from tagger_fit import sigmoid
 from tagger_turns import CHATBOTS
 from train_accurate import CORPORA, all_turns, unseen_of
 
@@ -43,6 +44,8 @@ def main() -> None:
     data = unseen_of(turns, options.work, CORPORA)
     found = {name: kappas(data, at)[3] for at, name in enumerate(NAMES)}
     print(precision(data, found))
+    rates = session_rates(turns.table, data.truth, np.stack([*found.values()], axis=1), data.counts)
+    print("Rates of sessions: {}; off by more than .3: {}; flooded: {}\n".format(len(rates), *off_and_flooded(rates)))
     print(danger(data, found))
     print(read_again())
     print(going_along(unseen_of(turns, options.work, tuple(CHATBOTS)), options.data))
@@ -109,7 +112,7 @@ def _marked(data: Unseen, likely: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def going_along(data: Unseen, folder: Path) -> str:
     """Return Spearman's correlation of going along with the judge's marks, within each chatbot, left out."""
     at, marks = NAMES.index("goes_along"), _judged(folder)
-    likely = 1 / (1 + np.exp(-shifted(data, at)[0]))
+    likely = sigmoid(data.scores[:, at])
     lines = []
     for name in CHATBOTS:
         rows = data.left_out[name] & data.counts[:, at]

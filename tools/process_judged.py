@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from process_corpus import BOOK, NAMES, SESSIONS
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
-from tagger_fit import Array, best_threshold, rate_threshold
+from tagger_fit import Array, best_threshold, rate_threshold, sigmoid
 from tagger_turns import Turns
 
 from therapy_analytics.behaviours.danger import CODE as DANGER
-from therapy_analytics.behaviours.prevalence import with_prevalence
 
 FEWEST = 50
 """Turns with a code in the corpora of whole sessions, from which on its agreement is told."""
-LIMIT, PULL = -0.8, 0.01
-"""Log-odds from which on a turn has a code, where nothing speaks for another limit, and what a limit that is another by
-1 must gain in kappa. Limits chosen for each code without that pull were worse in a corpus that they had not seen."""
-LIMITS = np.arange(-2.5, 1.76, 0.25)
+LIMIT = -0.8
+"""Log-odds above which a turn has a code where cases are too few to fit a limit."""
 GIVEN = 0.5
 """How sure readers must be on the whole for a turn to have a code."""
+FREQUENT, FEWEST_OF_ROLE = 200, 8
+"""Turns with a code, and read turns of its role in a session, from which on the rates of sessions are judged."""
+OFF, FLOODED, HARDLY = 0.3, 0.75, 0.4
+"""A rate is off by more than OFF; a session is flooded where more than FLOODED of its turns are given a code that less
+than HARDLY of them have by the reading."""
 Bools = NDArray[np.bool_]
 
 
@@ -73,21 +76,29 @@ def columns(turns: Turns) -> list[int]:
     return [turns.names.index(f"process_{name}") for name in NAMES]
 
 
-def shifted(data: Unseen, at: int) -> tuple[Array, float]:
-    """Return the scores of a code, shifted by how common it seems in each session, and its share of turns.
+class Decision(NamedTuple):
+    """Log-odds ``slope * score + intercept``, and the limit above which a turn has the code."""
 
-    Those of danger are not shifted, and its share is nan: the shift marked nearly all turns of some sessions.
+    slope: float
+    intercept: float
+    limit: float
+
+    def odds(self, scores: Array) -> Array:
+        """Return calibrated log-odds (n,)."""
+        return self.slope * scores + self.intercept
+
+
+def decision(judgements: Sequence[tuple[Bools, Array]]) -> Decision:
+    """Return calibration (Platt's) and limit of a code from truths and scores of turns that were not seen.
+
+    The limit is where as many turns are given the code as have it; where cases are few, nothing is fitted.
     """
-    counts = data.counts[:, at]
-    if BOOK.codes[at].column == DANGER:
-        return data.scores[:, at], float("nan")
-    share = float(np.clip(data.truth[counts, at].mean(), 1e-3, 0.5))
-    found = data.scores[:, at].copy()
-    for first, stop in data.turns.sessions:
-        own = first + np.flatnonzero(counts[first:stop])
-        own = own[~np.isnan(found[own])]
-        found[own] = with_prevalence(found[own], share)
-    return found, share
+    truth, scores = (np.concatenate(part) for part in zip(*judgements, strict=True))
+    if truth.sum() < FEWEST // 2:
+        return Decision(1.0, 0.0, LIMIT)
+    fitted = LogisticRegression(C=1e6).fit(scores[:, None], truth)
+    found = Decision(max(0.2, float(fitted.coef_[0, 0])), float(fitted.intercept_[0]), LIMIT)
+    return found._replace(limit=float(np.quantile(found.odds(scores), 1 - truth.mean())))
 
 
 def described(unseen: Sequence[Unseen], at: int) -> dict[str, Any]:
@@ -95,62 +106,87 @@ def described(unseen: Sequence[Unseen], at: int) -> dict[str, Any]:
     code = BOOK.codes[at]
     every = [_scored(one, at) for one in unseen]
     given, scores = (np.concatenate(part) for part in zip(*every, strict=True))
-    limit = limit_of(every)
-    if given.sum() >= FEWEST // 2:
-        fitted = LogisticRegression(C=1e6).fit(scores[:, None], given)
-        slope, intercept = max(0.2, float(fitted.coef_[0, 0])), float(fitted.intercept_[0])
-    else:
-        slope, intercept = 1.0, 0.0
-    p = 1 / (1 + np.exp(-(slope * scores + intercept)))
-    balanced = float(np.clip(1 / (1 + np.exp(-(slope * limit + intercept))), 0.01, 0.9))
+    found = decision(every)
+    p = sigmoid(found.odds(scores))
+    balanced = round(float(np.clip(sigmoid(np.array(found.limit)), 0.01, 0.9)), 4)
     thresholds = {
-        "balanced": round(balanced, 4),
-        "precision": max(round(balanced, 4), best_threshold(p, given, score="F0.5")),
-        "recall": min(round(balanced, 4), best_threshold(p, given, score="F2")),
+        "balanced": balanced,
+        "precision": max(balanced, best_threshold(p, given, score="F0.5")),
+        "recall": min(balanced, best_threshold(p, given, score="F2")),
         "rate": rate_threshold(p, np.ones(len(p))),
     }
-    line = [0.0, round(slope, 4), round(intercept, 4)]
+    line = [0.0, round(found.slope, 4), round(found.intercept, 4)]
     return {
         "column": code.column,
         "role": code.role,
         "head": code.column,
         "lines": {"clean": line, "plain": line},
-        "share": None if code.column == DANGER else round(shifted(unseen[0], at)[1], 5),
         "group": f"process_{code.parent}" if code.parent else None,
         "thresholds": thresholds,
         "on_request": code.status == "experimental",
     }
 
 
-def limit_of(judgements: Sequence[tuple[Bools, Array]]) -> float:
-    """Return the limit with the best mean kappa over some truths and scores; LIMIT where cases are few."""
-    if sum(int(truth.sum()) for truth, _ in judgements) < FEWEST // 2 * len(judgements):
-        return LIMIT
-    gained = [np.mean([cohen_kappa_score(truth, scores > limit) for truth, scores in judgements]) for limit in LIMITS]
-    return float(LIMITS[int(np.argmax(np.array(gained) - PULL * (LIMITS - LIMIT) ** 2))])
-
-
 def kappas(data: Unseen, at: int) -> tuple[float, float, Bools, Bools]:
     """Return kappa and AUC of a code by scores that were not seen, the turns judged, and the decisions on all turns.
 
-    The limit of a decision comes from turns that are not left out of the model that judges it.
+    Calibration and limit come from turns that are not left out of the model that judges.
     """
-    scores, _ = shifted(data, at)
-    truth = data.truth[:, at]
+    scores, truth = data.scores[:, at], data.truth[:, at]
     rows = data.judged(at) & ~np.isnan(scores)
     found = np.zeros(len(scores), dtype=bool)
     for name, unseen in data.left_out.items():
         mine = (data.judge == name) & ~np.isnan(scores)
         others = rows & ~unseen
-        found[mine] = scores[mine] > limit_of([(truth[others], scores[others])])
+        by = decision([(truth[others], scores[others])])
+        found[mine] = by.odds(scores[mine]) > by.limit
     auc = float(roc_auc_score(truth[rows], scores[rows])) if truth[rows].any() else np.nan
     return float(cohen_kappa_score(truth[rows], found[rows])), auc, rows, found
 
 
 def _scored(data: Unseen, at: int) -> tuple[Bools, Array]:
-    scores, _ = shifted(data, at)
-    rows = data.judged(at) & ~np.isnan(scores)
-    return data.truth[rows, at], scores[rows]
+    rows = data.judged(at) & ~np.isnan(data.scores[:, at])
+    return data.truth[rows, at], data.scores[rows, at]
+
+
+def session_rates(turns: pd.DataFrame, truth: Bools, found: Bools, counts: Bools) -> pd.DataFrame:
+    """Return the rates of frequent codes in sessions, as read and as given: ``code``, ``session``, ``read``, ``given``.
+
+    Codes have FREQUENT turns in the corpora of whole sessions; danger, which phrases decide, is left out. A session has
+    FEWEST_OF_ROLE read turns of the role that can have the code.
+
+    Parameters
+    ----------
+    turns : DataFrame
+        ``corpus`` and ``session`` of each turn.
+    truth, found, counts : bool array (n_turns, n_codes)
+        Whether a turn has a code of NAMES by the reading, by the tagger; whether it was read and its role can have it.
+    """
+    whole = turns["corpus"].isin(list(SESSIONS)).to_numpy()
+    rows = []
+    for at, name in enumerate(NAMES):
+        own = whole & counts[:, at]
+        if BOOK.codes[at].column == DANGER or truth[own, at].sum() < FREQUENT:
+            continue
+        turn = pd.DataFrame({"read": truth[own, at], "given": found[own, at]})
+        of = turn.groupby(turns["session"].to_numpy()[own], sort=False)
+        rates = of.mean()[of.size() >= FEWEST_OF_ROLE].rename_axis("session").reset_index()
+        rows.append(rates.assign(code=name))
+    return pd.concat(rows, ignore_index=True)
+
+
+def off_and_flooded(rates: pd.DataFrame) -> tuple[int, int]:
+    """Return in how many rows of `session_rates` the rate is off by more than OFF, and how many are flooded.
+
+    A session is flooded with a code that more than FLOODED of the turns are given, and less than HARDLY have as read.
+
+    Examples
+    --------
+    >>> off_and_flooded(pd.DataFrame({"read": [0.1, 0.3, 0.5], "given": [0.35, 0.9, 0.9]}))
+    (2, 1)
+    """
+    off = (rates["given"] - rates["read"]).abs() > OFF
+    return int(off.sum()), int(((rates["given"] > FLOODED) & (rates["read"] < HARDLY)).sum())
 
 
 def table(by_recording: Unseen, by_corpus: Unseen) -> str:

@@ -74,7 +74,6 @@ def entries(fast: list[dict[str, Any]], found: Findings, lines: dict[str, Lines]
                 "role": one.role,
                 "head": source,
                 "lines": {way: [round(value, 6) for value in line] for way, line in lines[source].items()},
-                "share": None,
                 "group": one.group,
                 "thresholds": one.limits(),
                 "on_request": on_request,

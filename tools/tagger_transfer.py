@@ -1,6 +1,6 @@
-"""How well codes hold in a corpus that no model has seen, and how far a corpus lies from the others.
+"""How well codes hold in a corpus that no model has seen.
 
-What a model says there is taken as it is: no line, no limit and no share comes from the corpus, and the fast tagger,
+What a model says there is taken as it is: no line and no limit comes from the corpus, and the fast tagger,
 which has seen it, says nothing. A turn has a code where its probability is .5 or more.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from process_corpus import NAMES
-from process_judged import Unseen, shifted
 from sklearn.metrics import cohen_kappa_score
 from tagger_turns import Turns
 
@@ -48,15 +46,3 @@ def kappas(turns: Turns, scores: dict[str, Floats]) -> dict[str, float]:
     """Return the kappa of reflections with each corpus left out, named as in `tagger_judged.MUST`."""
     found = left_out(turns, scores).query("code == 'reflection'").set_index("corpus")["kappa"]
     return {f"{name} left out, reflection exists, kappa": float(kappa) for name, kappa in found.items()}
-
-
-def process_off(by_corpus: Unseen) -> pd.Series:
-    """Return by corpus how far the share of turns with a code lies from its mean probability, mean over `NAMES`."""
-    off = []
-    for at, name in enumerate(NAMES):
-        found, _ = shifted(by_corpus, at)
-        mine = by_corpus.judged(at) & ~np.isnan(found)
-        table = pd.DataFrame({"corpus": by_corpus.turns.table["corpus"][mine], "truth": by_corpus.truth[mine, at]})
-        means = table.assign(p=1 / (1 + np.exp(-found[mine]))).groupby("corpus").mean()
-        off.append((means["p"] - means["truth"]).abs().rename(name))
-    return pd.concat(off, axis=1).mean(axis=1)

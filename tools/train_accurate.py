@@ -49,7 +49,7 @@ HELD = (*BY_RECORDING, *CORPORA, *CHATBOTS)
 WHOLE = "whole"
 CODED = ("annomi", "hlqc")
 """Corpora with labels that the encoder learns from: without them it is fitted anew."""
-VERSION = "0.4.0"
+VERSION = "0.4.1"
 FOR_SCALES = 400
 """Texts on which the scales of the encoder's eight bits are found; they are invented ones."""
 
@@ -206,7 +206,7 @@ def write(given: Material, options: argparse.Namespace) -> None:
     heads = sorted({code["head"] for code in codes})
     of_process = [name for name in heads if name.startswith("process_")]
     of_encoder = [name for name in heads if name not in of_process]
-    about = {"format": 2, "name": "minilm-sequence", "version": VERSION}
+    about = {"format": 3, "name": "minilm-sequence", "version": VERSION}
     about |= {"heads_of_encoder": of_encoder, "heads_of_sequence": of_process, "codes": codes}
     (options.out / "accurate.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     net = encoder(given, options.work, WHOLE)

@@ -1,4 +1,4 @@
-"""The sequence model: parts of turns, what its codes depend on, explanations, and shares of sessions."""
+"""The sequence model: parts of turns, what its codes depend on, and explanations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from talks import TALK, arrays, session
 
 import therapy_analytics as ta
@@ -16,7 +14,6 @@ from therapy_analytics.behaviours import builtin_codebooks, load_accurate
 from therapy_analytics.behaviours.accurate import TERMS
 from therapy_analytics.behaviours.encoder import PART, WIDTH, framed, lower_vectors, parts_of, upper_vectors
 from therapy_analytics.behaviours.hierarchy import parents
-from therapy_analytics.behaviours.prevalence import HELD, with_prevalence
 from therapy_analytics.behaviours.sequence import REACH
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.session import ROLES
@@ -147,27 +144,20 @@ def test_roles_without_codes_and_turns_without_words_have_none() -> None:
         assert (~np.isnan(codes.probability[:, at])).tolist() == expected
 
 
-@given(st.lists(st.floats(-12, 12), min_size=1, max_size=40), st.floats(0.001, 0.5))
-def test_a_session_shifts_all_turns_alike_and_towards_its_own_share(scores: list[float], share: float) -> None:
-    given_, found = np.array(scores), with_prevalence(np.array(scores), share)
-    shift = found - given_
-    assert np.ptp(shift) < 1e-9
-    mean = float((1 / (1 + np.exp(-given_))).mean())
-    if abs(mean - share) > 1e-6:
-        assert np.sign(shift[0]) == np.sign(mean - share)
+def test_a_process_code_depends_on_no_later_turn() -> None:
+    tagger = load_accurate(all_codes=True)
+    own = [name.startswith("process_") for name in tagger.names]
+    calm = [("therapist", "client")[number % 2] for number in range(24)]
+    sad = "I feel so sad and hopeless, I cry every night."
+    texts = ["We could look at that.", "Fine, the bus was late again."] * 6 + ["How was that for you?", sad] * 6
+    whole, first = (tagger.predict(arrays(session(*texts[:n], roles=calm[:n]))) for n in (24, 12))
+    np.testing.assert_array_equal(whole.probability[:12, own], first.probability[:, own])
+    danger = tagger.names.index("process_risk_own")  # which phrases may mark after an earlier mark
+    own[danger] = False
+    np.testing.assert_array_equal(whole.decision[:12, own], first.decision[:, own])
 
 
-def test_shares_of_sessions_by_hand() -> None:
-    one = np.array([0.0])
-    first = (0.5 + HELD * 0.1) / (1 + HELD)
-    assert with_prevalence(one, 0.1)[0] > np.log(first / (1 - first)) - np.log(0.1 / 0.9)
-    np.testing.assert_array_equal(with_prevalence(np.array([np.nan, 1.0]), np.nan), [np.nan, 1.0])
-    assert np.isnan(with_prevalence(np.array([np.nan]), 0.2)).all()
-
-
-@pytest.mark.parametrize(
-    "change", [{"share": 2}, {"share": "x"}, {"role": "nobody"}, {"lines": None}, {"column": 3}, {"head": "none"}]
-)
+@pytest.mark.parametrize("change", [{"role": "nobody"}, {"lines": None}, {"column": 3}, {"head": "none"}])
 def test_a_wrong_description_of_a_code_is_told(weights: Path, change: dict[str, object]) -> None:
     about = json.loads((weights / "accurate.json").read_text(encoding="utf-8"))
     about["codes"][-1] |= change

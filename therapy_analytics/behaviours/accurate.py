@@ -1,8 +1,8 @@
 """The accurate tagger: codes from an encoder and a sequence model, weighed with the fast tagger where it has the code.
 
-The weights of each code were fitted on turns that none of them had seen. How common a code of ``process`` is differs
-between kinds of talk far more than how it sounds: its scores are shifted by how common the code seems in the very
-session (`therapy_analytics.behaviours.prevalence`).
+The weights of each code were fitted on turns that none of them had seen. What a turn gets depends on the turn and on
+those before it, never on how common a code seems in the session: scores that were shifted by that gave a code to nearly
+all turns of some sessions.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +30,6 @@ from therapy_analytics.behaviours.danger import CODE as DANGER
 from therapy_analytics.behaviours.danger import with_danger
 from therapy_analytics.behaviours.encoder import Encoded, Encoder, load_encoder
 from therapy_analytics.behaviours.features import featurize
-from therapy_analytics.behaviours.prevalence import with_prevalence
 from therapy_analytics.behaviours.sequence import SequenceModel, sequence_model
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
@@ -47,10 +44,10 @@ from therapy_analytics.language.data_files import (
 )
 from therapy_analytics.session import ROLES, Role
 
-FORMAT = 2
+FORMAT = 3
 WAYS = ("clean", "plain")
 """Sessions with punctuation, and those without."""
-TERMS = ("fast", "turn", "before", "session", "bias")
+TERMS = ("fast", "turn", "before", "bias")
 """Terms of a code's log-odds, see `AccurateTagger.weighed`."""
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_accurate.py"
 _Floats = NDArray[np.float64]
@@ -71,9 +68,6 @@ class Blended:
     lines : float64 array (2, 3)
         Weight of the fast tagger's log-odds (0 where it has no such code), weight of the sequence model's score, and
         intercept, in sessions with punctuation and in those without.
-    share : float
-        Share of turns that had it in training, where scores are shifted by how common it seems in the session; nan
-        where they are not.
     group : str or None
         Its parent, whose probability bounds its own.
     thresholds : mapping of str to float
@@ -86,7 +80,6 @@ class Blended:
     role: Role
     head: int
     lines: _Floats
-    share: float
     group: str | None
     thresholds: Mapping[str, float]
     on_request: bool
@@ -161,11 +154,10 @@ class AccurateTagger:
         -------
         codes : Codes
             As `predict` returns them.
-        terms : float64 array (n_turns, n_codes, 5)
+        terms : float64 array (n_turns, n_codes, 4)
             `TERMS`: what the fast tagger says; what the line or the sequence model makes of the turn, which the
-            encoder has read with the end of the one before; what all turns before it add to that; what is added for how
-            common the code seems in the session; and the intercept. Nan where a
-            turn has no words, or its role cannot have the code.
+            encoder has read with the end of the one before; what all turns before it add to that; and the intercept.
+            Nan where a turn has no words, or its role cannot have the code.
         """
         roles, starts = batch.turns.roles, batch.starts.tolist()
         features = featurize(batch.turns, batch.starts)
@@ -176,12 +168,9 @@ class AccurateTagger:
         encoded = self.encoder.read(batch.sessions)
         score = self._scores(encoded, starts, roles)
         alone = self._scores(encoded, range(len(roles) + 1), roles) if with_terms else score
-        session = self._shifted(score, starts, roles) - score
         lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
         of_fast, of_score, bias = lines[:, plain].transpose(2, 1, 0)
-        terms = np.stack(
-            [of_fast * odds, of_score * alone, of_score * (score - alone), of_score * session, bias], axis=2
-        )
+        terms = np.stack([of_fast * odds, of_score * alone, of_score * (score - alone), bias], axis=2)
         others = roles[:, None] != np.array([ROLES.index(blend.role) for blend in self.blends])
         terms[others | np.isnan(terms).any(axis=2)] = np.nan
         probability = 1.0 / (1.0 + np.exp(-np.clip(terms.sum(axis=2), -STEEPEST, STEEPEST)))
@@ -198,16 +187,6 @@ class AccurateTagger:
     def _scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> _Floats:
         """Return the score of each code in each turn, float64 (n_turns, n_codes)."""
         return self.sequence.scores(encoded, starts, roles)[:, [blend.head for blend in self.blends]]
-
-    def _shifted(self, scores: _Floats, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> _Floats:
-        """Return scores shifted by how common each code seems in each session."""
-        found = scores.copy()
-        for first, stop in pairwise(starts):
-            for column, blend in enumerate(self.blends):
-                if not isnan(blend.share):
-                    own = first + np.flatnonzero(roles[first:stop] == ROLES.index(blend.role))
-                    found[own, column] = with_prevalence(scores[own, column], blend.share)
-        return found
 
 
 def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:
@@ -309,10 +288,9 @@ def _load_about(folder: Path, digest: Any) -> _About:
 def _blend(entry: dict[str, Any], heads: Sequence[str]) -> Blended:
     lines = np.array([entry["lines"][way] for way in WAYS], dtype=np.float64)
     role, group, on_request = entry["role"], entry["group"], entry["on_request"]
-    share = nan if entry["share"] is None else float(entry["share"])
     if lines.shape != (2, 3) or not np.isfinite(lines).all() or not isinstance(group, str | None):
         raise ValueError
-    if role not in ROLES or not isinstance(on_request, bool) or not (isnan(share) or 0 < share < 1):
+    if role not in ROLES or not isinstance(on_request, bool):
         raise ValueError
     head = heads.index(entry["head"])
-    return Blended(short_text(entry, "column"), role, head, lines, share, group, thresholds_of(entry), on_request)
+    return Blended(short_text(entry, "column"), role, head, lines, group, thresholds_of(entry), on_request)

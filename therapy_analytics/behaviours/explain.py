@@ -77,10 +77,10 @@ def explain(
             ``word``: a word of the turn, with its share of the n-grams that it is part of; ``before``, ``after``: all
             words of the turn before or after; ``form``: a feature of `therapy_analytics.behaviours.cues`; ``code``:
             the score of a head of the first layer; ``rest``: the sum of all other terms; ``bias``: the intercept.
-            With the accurate tagger these explain the score of the fast tagger within it, where it has the code. Five
+            With the accurate tagger these explain the score of the fast tagger within it, where it has the code. Four
             more rows, with the head ``blend``, add up to the code's own log-odds: ``fast``; ``turn`` and ``before``
             (what the sequence model makes of the turn by itself, and what the turns before it add; neither can be
-            taken apart); ``session`` (how common the code seems there); and ``bias``.
+            taken apart); and ``bias``.
         ``name``
             Feature or head; for words only with `quotes`.
         ``start``, ``end``
@@ -152,7 +152,7 @@ def evidence(
         The sessions.
     wanted : bool array (n_turns, n_codes)
         Codes of turns that are explained.
-    shares : (tuple of str, float64 array (n_turns, n_codes, 5)), optional
+    shares : (tuple of str, float64 array (n_turns, n_codes, 4)), optional
         Codes of the accurate tagger, and terms of their log-odds, see `AccurateTagger.weighed`.
     limits : (int, int), optional
         Words, and other terms, that get rows of their own.
