@@ -99,6 +99,14 @@ def test_the_page_shows_who_got_worse_first_and_leads_to_the_turns(study: Path) 
     assert "killing" not in page  # no word of a transcript
 
 
+def test_that_the_error_of_the_tagger_is_in_no_interval_is_said_everywhere(study: Path) -> None:
+    recipe = json.loads((study / "out" / "outcomes.json").read_text(encoding="utf-8"))
+    said = recipe["error_of_the_tagger"]
+    assert "No interval here holds the tagger's error" in said
+    assert said in (study / "out" / "outcomes.md").read_text(encoding="utf-8")
+    assert escape(said) in (study / "out" / "course.html").read_text(encoding="utf-8")
+
+
 def test_it_goes_on_in_its_own_folder_alone(study: Path, tmp_path: Path) -> None:
     words = ["outcomes", study / "results", "--out", study / "out", "--no-plots"]
     again = invoke(*words, "--outcomes", study / "phq9.csv")
@@ -220,14 +228,6 @@ def test_where_nothing_orders_sessions_nothing_is_claimed_within_clients(study: 
     known = ta.outcomes(sessions, scores)
     assert told not in known.words
     assert known.associations.loc[known.associations["level"] == "within_clients", "p"].notna().any()
-
-
-def test_that_the_error_of_the_tagger_is_in_no_interval_is_said_everywhere(study: Path) -> None:
-    recipe = json.loads((study / "out" / "outcomes.json").read_text(encoding="utf-8"))
-    said = recipe["error_of_the_tagger"]
-    assert "No interval here holds the tagger's error" in said
-    assert said in (study / "out" / "outcomes.md").read_text(encoding="utf-8")
-    assert escape(said) in (study / "out" / "course.html").read_text(encoding="utf-8")
 
 
 def test_raw_synchrony_is_not_related_to_scores(study: Path) -> None:
