@@ -31,6 +31,8 @@ from therapy_analytics.compare._trend import levels_of, trend_table
 CODES = ("therapist_question", "therapist_reflection", "therapist_input", "therapist_advice")
 RATES = tuple(f"{code}_rate" for code in CODES)
 QUALITY = {"annomi": "mi_quality", "hlqc": "quality"}
+MODELS = ("mibot", "mindeval")
+"""Language models that counsel people who smoke, and simulated clients."""
 N_PERMUTATIONS, TURNS = 1_000, 30
 BOOK = built_in_codebook()
 
@@ -48,7 +50,9 @@ def main() -> None:
     if asked.results is not None:
         people = {name: _people(asked.results / name, column) for name, column in QUALITY.items()}
         print(f"### How far corpora of like skill lie apart\n\n{markdown(list(apart(people)))}\n")
-        print(f"### Groups of real sessions against a reference\n\n{markdown(list(references(people, asked.draws)))}")
+        print(f"### Groups of real sessions against a reference\n\n{markdown(list(references(people, asked.draws)))}\n")
+        print(f"### Differences at like length\n\n{markdown(list(at_like_length(asked.results, people)))}\n")
+        print(f"### Synchrony of high and low quality\n\n{markdown(list(synchrony(people)))}")
 
 
 def unnamed(runs: int) -> Iterator[Sequence[str]]:
@@ -217,6 +221,62 @@ def _drawn(read: Results, pool: pd.DataFrame, k: int, profile: pd.DataFrame, dra
         table = against_references(data, groups_table(data), profile).set_index("measure")
         found.append(table["finding"].eq(DIFFERS).reindex(RATES).to_numpy())
     return np.array(found, dtype=np.float64)
+
+
+def at_like_length(folder: Path, people: dict[str, Results]) -> Iterator[Sequence[str]]:
+    """Yield differences of rates of four corpora, plain and among turns of like length."""
+    yield ["difference", "words a turn", "code", "plain, points", "at like length, points", "adjusted p"]
+    for name, read in people.items():
+        yield from _two_numbers(f"{name}: high less low quality", read, "high", "low")
+    skilled = _joined({name: replace(read, sessions=_skilled(read, "high")) for name, read in people.items()})
+    for name in MODELS:
+        if (folder / name / "sessions.csv").is_file():
+            model = read_results(folder / name)
+            model = replace(model, sessions=model.sessions.assign(skill="model", source_group=""))
+            both = _joined({"people": replace(skilled, sessions=skilled.sessions.assign(skill="people")), name: model})
+            yield from _two_numbers(f"{name}: models less skilled people", both, "model", "people")
+
+
+def _joined(reads: dict[str, Results]) -> Results:
+    """Return the sessions of several runs as of one, with the run's name before each id."""
+    parts = [read.sessions.assign(session_id=f"{name}/" + read.sessions["session_id"]) for name, read in reads.items()]
+    whole = pd.concat(parts, ignore_index=True)
+    texts = [column for column in whole if whole[column].dtype == object or str(whole[column].dtype) == "str"]
+    sources = tuple(
+        (f"{name}/{inner}" if inner else name, one) for name, read in reads.items() for inner, one in read.sources
+    )
+    return replace(next(iter(reads.values())), sessions=whole.fillna(dict.fromkeys(texts, "")), sources=sources)
+
+
+def _two_numbers(title: str, read: Results, group: str, against: str) -> Iterator[Sequence[str]]:
+    data = grouped(read, choose(read, list(RATES)), by="skill", cluster="source_group")
+    turns = read.turns([one.code for one in data.measures])
+    found = comparison_table(data, contrasts(data, against), turns=turns)
+    for row in found[found["group"] == group].to_dict("records"):
+        words = " against ".join(f"{row[key]:.0f}" for key in ("words_per_turn", "words_per_turn_against"))
+        plain, like = (
+            f"{100 * row[key]:+.0f} ({100 * row[f'{key}_lo']:+.0f} to {100 * row[f'{key}_hi']:+.0f})"
+            for key in ("difference", "at_like_length")
+        )
+        yield [title, words, str(row["measure"]), plain, like, f"{row['p_adjusted']:.4f}"]
+
+
+def synchrony(people: dict[str, Results]) -> Iterator[Sequence[str]]:
+    """Yield what is left of differences of synchrony between high and low quality, as excess over surrogate pairs."""
+    yield ["corpus", "measure", "raw difference", "excess, difference", "at like length", "adjusted p", "finding"]
+    for name, read in people.items():
+        data = grouped(read, choose(read, ["synchrony"]), by="skill", cluster="source_group")
+        table = comparison_table(data, contrasts(data, "low"))
+        for row in table.to_dict("records"):
+            raw = str(row["measure"]).removesuffix("_excess")
+            means = [_skilled(read, skill)[raw].mean() for skill in ("high", "low")]
+            numbers = (
+                f"{row[key]:+.3f} ({row[f'{key}_lo']:+.3f} to {row[f'{key}_hi']:+.3f})"
+                for key in ("difference", "at_like_length")
+            )
+            yield [
+                name, raw, f"{means[0] - means[1]:+.3f}", *numbers, f"{row['p_adjusted']:.3f}", str(row["finding"])
+            ]  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -38,3 +38,10 @@ def test_p_is_adjusted_for_all_that_were_tested() -> None:
     assert found[[0, 2, 3]] == pytest.approx([0.03, 0.04, 0.9])
     assert np.isnan(found[1])
     assert np.isnan(holm(np.array([np.nan]))).all()
+
+
+def test_large_groups_have_a_smallest_difference_too() -> None:
+    """With 156 against 160 values the noncentral t was not a number, and a comparison ended in an error."""
+    assert findable(156, 160) == pytest.approx(2.8 * (1 / 156 + 1 / 160) ** 0.5, rel=0.01)
+    sizes = [findable(n, n) for n in (60, 75, 77, 90, 400)]
+    assert sizes == sorted(sizes, reverse=True)

@@ -18,6 +18,9 @@ POWER = 0.8
 _CONTINUOUS = 1e-9
 """Where the smallest p is below this, p is taken as continuous."""
 
+_AS_NORMAL = 150
+"""Degrees of freedom from which Student's t is taken as normal for power."""
+
 Summary = tuple[float, float, float]
 """Mean, standard deviation, and number of values."""
 
@@ -151,6 +154,8 @@ def _power(size: float, n: int, k: int) -> float:
 
 def _power_of_t(shift: float, df: int, level: float) -> float:
     bound = float(stats.t.isf(level / 2, df - 1))
+    if df > _AS_NORMAL:  # where tails of the noncentral t are lost to rounding
+        return float(stats.norm.sf(bound - shift) + stats.norm.cdf(-bound - shift))
     return float(stats.nct.sf(bound, df - 1, shift) + stats.nct.cdf(-bound, df - 1, shift))
 
 
