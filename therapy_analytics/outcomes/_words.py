@@ -28,7 +28,7 @@ _TARGETS = {
     "change": "the last {scale} given the first",
 }
 _MOST_FINDINGS, _MOST_NUMBERS = 3, 6
-NOTHING = "Of no measure of the talk can it be said that it goes with the scores."
+NOTHING = "No measure of the talk is shown to go with the scores."
 SLOPES = (
     "Slopes are standard deviations of the score for each standard deviation of the measure, both among what is "
     "compared; those in bold have a q below .05 and are claimed."
