@@ -65,7 +65,7 @@ def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
     found = table[table["finding"] == DIFFERS].sort_values("p_adjusted", kind="stable")
     n = int(table["p"].notna().sum())
     outside = "comparisons (a measure of a group beside a reference)"
-    outside = f"{len(found):,} of {n:,} {outside} show" if len(found) else f"None of {n:,} {outside} shows"
+    outside = f"{len(found) or 'None'} of {n:,} {outside} {'show' if len(found) > 1 else 'shows'}"
     lines = ["## In short", "", f"- {outside} a significant difference."]
     lines.append(_OF_THESE.format(units=unit_name(data.clustered_by, 2)))
     lines += ["- To be unlike a reference is not thereby better or worse.", ""]
@@ -102,7 +102,7 @@ def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:
 def _in_short(table: pd.DataFrame, data: Grouped) -> Lines:
     differing, alike, unclear = (int((table["finding"] == one).sum()) for one in (DIFFERS, ALIKE, UNCLEAR))
     n = f"{differing + alike + unclear:,} comparisons (a measure of two groups)"
-    shown = f"{differing:,} of {n} show" if differing else f"None of {n} shows"
+    shown = f"{differing or 'None'} of {n} {'show' if differing > 1 else 'shows'}"
     shown = f"{shown} a significant difference" if differing + alike + unclear else "No difference was tested"
     lines = ["## In short", "", f"- {shown}."]
     if data.clustered_by != SESSION:
@@ -405,11 +405,23 @@ def _left_out(table: pd.DataFrame, data: Grouped) -> Lines:
     units = unit_name(data.clustered_by, 2)
     rest = few[~undefined]
     clusters = rest[["n_clusters", "n_clusters_against"]].min(axis=1) < FEWEST_TO_CLAIM
-    alone = [group for group, _, rows in _by_contrast(table) if rows["finding"].isin([TOO_FEW, CONSTANT]).all()]
-    small = list(dict.fromkeys(rest[clusters & rest["group"].isin(alone)]["group"]))
+    beside = "reference_q05" in table
+    alone = [
+        (group, against)
+        for group, against, rows in _by_contrast(table)
+        if rows["finding"].isin([TOO_FEW, CONSTANT]).all()
+    ]
+    pairs = list(zip(rest["group"], rest["against"], strict=True))
+    whole = pd.Series([pair in alone for pair in pairs], index=rest.index, dtype=bool)
+    small = dict.fromkeys(
+        f"{label(data, row['group'])} beside {spaced(row['against'])}"
+        if beside
+        else label(data, row["group"] if row["n_clusters"] < FEWEST_TO_CLAIM else row["against"])
+        for row in rest[clusters & whole].to_dict("records")
+    )
     if small:
-        lines.append(f"With fewer than four {units} on a side nothing is claimed, only shown: {listed(small)}.")
-    some = rest[clusters & ~rest["group"].isin(small)]["measure"].unique()
+        lines.append(f"With fewer than four {units} on a side nothing is claimed, only shown: {listed(list(small))}.")
+    some = rest[clusters & ~whole]["measure"].unique()
     if len(some):
         lines.append(f"Defined for fewer than four {units} of a side: {listed(list(some))}.")
     rare = rest[~clusters]["measure"].unique()
