@@ -221,27 +221,29 @@ def coverage_mixed_models() -> Figure:
 
 
 def shuffled_names() -> Figure:
-    """Draw how often shuffled names of counselors give a claim, and how often a true difference is found."""
+    """Draw how often shuffled names of counselors give a claim, and how often points added to one code are found."""
     found, power = table("shuffled_names"), table("shuffled_names_power")
-    figure, (left, right) = panels(2, 70)
+    figure, (left, right) = panels(2, 80)
     found["row"] = [
         f"{a} counselors x {b}" if a != "all" else "all runs"
         for a, b in zip(found.counselors, found.sessions_each, strict=True)
     ]
     names = list(found.row)
     rows(left, names)
-    for nth, column in enumerate(("page_percent", "compare_percent", "beside_skilled_people_percent")):
-        intervals(left, found, names, column, key="row", series=(nth, 3))
+    columns = ("page", "compare", "synchrony", "reference")
+    for nth, column in enumerate(columns):
+        found[column] = 100 * found[f"{column}_claims"] / found.runs
+        intervals(left, found, names, column, key="row", series=(nth, len(columns)))
     mark(left, 5)
     left.set(xlim=(-0.5, 15), xlabel="Shuffled names: runs with a claim (%)")
-    under(left, ["report page", "compare", "beside skilled people"])
+    under(left, ["report page", "compare", "of synchrony", "beside skilled people"])
     power["row"] = [f"{code}, {n} against {n}" for code, n in zip(power.code, power.sessions_each_of_two, strict=True)]
     names = list(power.row)
     rows(right, names)
-    for nth, column in enumerate(("page_and_compare_percent", "code_alone_percent")):
+    for nth, column in enumerate(("compare_percent", "code_alone_percent")):
         intervals(right, power, names, column, key="row", series=(nth, 2))
-    right.set(xlim=(0, 100), xlabel="Difference of 1.5 SD: runs that find it (%)")
-    under(right, ["three codes tested (the default)", "this code alone"])
+    right.set(xlim=(0, 100), xlabel="20 points added: found in (% of runs)")
+    under(right, ["four codes tested (the default)", "this code alone"])
     return figure
 
 
