@@ -20,6 +20,8 @@ import pandas as pd
 import therapy_analytics as ta
 from therapy_analytics.arrays import read_as_arrays, with_donors
 from therapy_analytics.behaviours import Codes, load_coder, with_codes
+from therapy_analytics.behaviours.danger import CODE as DANGER
+from therapy_analytics.behaviours.danger import with_danger
 from therapy_analytics.behaviours.tagger import decided
 from therapy_analytics.language import Batch
 from therapy_analytics.language.donors import choose_donors
@@ -102,7 +104,8 @@ def measured(
     tagger: str,
 ) -> pd.DataFrame:
     """Return a row of measures for each session of a corpus that belongs to a group; others serve as surrogates."""
-    settings = Settings(tagger=ta.TaggerOptions(kind=tagger), extras=frozenset({"all", "recurrence", "coupling"}))
+    options = ta.TaggerOptions(kind=tagger, all_codes=True)
+    settings = Settings(tagger=options, extras=frozenset({"all", "recurrence", "coupling"}))
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
     known = {str(name): rows for name, rows in own.groupby("session")}
@@ -131,7 +134,9 @@ def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagg
         for column, name in enumerate(codes.names):
             found = rows[f"{tagger}_{name}"].to_numpy(np.float64) if f"{tagger}_{name}" in rows else np.array([np.nan])
             probability[start:stop, column] = np.where(np.isnan(found), probability[start:stop, column], found)
-    return decided(codes.names, probability, coder.thresholds, batch.turns)
+    codes = decided(codes.names, probability, coder.thresholds, batch.turns)
+    limits = [blend.thresholds for blend in getattr(coder, "blends", ()) if blend.column == DANGER]
+    return with_danger(codes, batch, limits[0], coder.fast.aim) if limits else codes
 
 
 def _session_values(values: Mapping[str, object], settings: Settings) -> dict[str, float]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from talks import session
 
 from benchmarks import reference_profile
 from therapy_analytics.compare import GROUPS, reference_profiles
@@ -67,6 +68,17 @@ def test_the_page_and_its_table_show_them(
         printed.append(capsys.readouterr().out)
     assert (root / "docs" / "reference_profile" / "core.csv").read_text(encoding="utf-8") == printed[0]
     assert printed[1] in (root / "docs" / "reference_profile.md").read_text(encoding="utf-8")
+
+
+def test_profiles_hold_danger_as_it_is_marked_and_codes_on_request() -> None:
+    """Codes by models that had not seen a session were decided without phrases of danger, so that none was marked."""
+    build_reference = pytest.importorskip("build_reference", reason="only a checkout has tools/")
+    talk = session("How was the week?", "I want to kill myself.", "Do you think of ending your life?", "I do not know.")
+    rows = pd.DataFrame({"source": "mine", "session": talk.id, "accurate_process_risk_own": [None, 0.01, None, 0.01]})
+    found = build_reference.measured("mine", [talk], {("mine", talk.id): "human_high"}, rows, "accurate").iloc[0]
+    assert found["client_risk_own_rate"] == 0.5
+    assert found["client_risk_own_rate_expected"] == pytest.approx(0.01)
+    assert found["danger_asked_rate"] in (0.0, 1.0)
 
 
 def test_an_unknown_tagger_is_named() -> None:
