@@ -1,7 +1,8 @@
 """Rebuild the reference profiles: how skilled and unskilled people and language models lie on each measure.
 
 Run from the root of the repository, with the corpora that docs/model_card.md names, and the codes of turns that the
-tagger had not seen (``tools/unseen_codes.py``), which take the place of the tagger's own where it was trained:
+tagger had not seen (``tools/unseen_codes.py``), which take the place of the tagger's own where it was trained. A column
+that is not there leaves the tagger's own codes, and so does a session:
 
     python tools/build_reference.py --data CORPORA --unseen unseen.csv
 
@@ -108,7 +109,10 @@ def measured(
     settings = Settings(tagger=options, extras=frozenset({"all", "recurrence", "coupling"}))
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
-    known = {str(name): rows for name, rows in own.groupby("session")}
+    known = {str(name).removeprefix(f"{corpus} "): rows for name, rows in own.groupby("session")}
+    if known and not known.keys() & {one.id for one in sessions}:
+        message = f"no session of {corpus} has the name of one in the table of unseen codes"
+        raise ValueError(message)
     pool = choose_donors(sessions)
     coder = load_coder(settings.tagger)
     roles = {code.role for book in settings.codebooks for code in book.codes}
@@ -129,8 +133,11 @@ def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagg
     probability = codes.probability.copy()
     for session, start, stop in zip(batch.sessions, batch.starts[:-1], batch.starts[1:], strict=True):
         rows = known.get(session.id)
-        if rows is None or len(rows) != stop - start:
+        if rows is None:
             continue
+        if len(rows) != stop - start:
+            message = f"{session.id}: {stop - start} turns, but unseen codes of {len(rows)}"
+            raise ValueError(message)
         for column, name in enumerate(codes.names):
             found = rows[f"{tagger}_{name}"].to_numpy(np.float64) if f"{tagger}_{name}" in rows else np.array([np.nan])
             probability[start:stop, column] = np.where(np.isnan(found), probability[start:stop, column], found)
