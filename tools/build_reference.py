@@ -1,7 +1,8 @@
 """Rebuild the reference profiles: how skilled and unskilled people and language models lie on each measure.
 
 Run from the root of the repository, with the corpora that docs/model_card.md names, and the codes of turns that the
-tagger had not seen (``tools/unseen_codes.py``), which take the place of the tagger's own where it was trained:
+tagger had not seen (``tools/unseen_codes.py``), which take the place of the tagger's own where it was trained. A column
+that is not there leaves the tagger's own codes, and so does a session:
 
     python tools/build_reference.py --data CORPORA --unseen unseen.csv
 
@@ -20,6 +21,8 @@ import pandas as pd
 import therapy_analytics as ta
 from therapy_analytics.arrays import read_as_arrays, with_donors
 from therapy_analytics.behaviours import Codes, load_coder, with_codes
+from therapy_analytics.behaviours.danger import CODE as DANGER
+from therapy_analytics.behaviours.danger import with_danger
 from therapy_analytics.behaviours.tagger import decided
 from therapy_analytics.language import Batch
 from therapy_analytics.language.donors import choose_donors
@@ -102,10 +105,14 @@ def measured(
     tagger: str,
 ) -> pd.DataFrame:
     """Return a row of measures for each session of a corpus that belongs to a group; others serve as surrogates."""
-    settings = Settings(tagger=ta.TaggerOptions(kind=tagger), extras=frozenset({"all", "recurrence", "coupling"}))
+    options = ta.TaggerOptions(kind=tagger, all_codes=True)
+    settings = Settings(tagger=options, extras=frozenset({"all", "recurrence", "coupling"}))
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
-    known = {str(name): rows for name, rows in own.groupby("session")}
+    known = {str(name).removeprefix(f"{corpus} "): rows for name, rows in own.groupby("session")}
+    if known and not known.keys() & {one.id for one in sessions}:
+        message = f"no session of {corpus} has the name of one in the table of unseen codes"
+        raise ValueError(message)
     pool = choose_donors(sessions)
     coder = load_coder(settings.tagger)
     roles = {code.role for book in settings.codebooks for code in book.codes}
@@ -126,12 +133,17 @@ def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagg
     probability = codes.probability.copy()
     for session, start, stop in zip(batch.sessions, batch.starts[:-1], batch.starts[1:], strict=True):
         rows = known.get(session.id)
-        if rows is None or len(rows) != stop - start:
+        if rows is None:
             continue
+        if len(rows) != stop - start:
+            message = f"{session.id}: {stop - start} turns, but unseen codes of {len(rows)}"
+            raise ValueError(message)
         for column, name in enumerate(codes.names):
             found = rows[f"{tagger}_{name}"].to_numpy(np.float64) if f"{tagger}_{name}" in rows else np.array([np.nan])
             probability[start:stop, column] = np.where(np.isnan(found), probability[start:stop, column], found)
-    return decided(codes.names, probability, coder.thresholds, batch.turns)
+    codes = decided(codes.names, probability, coder.thresholds, batch.turns)
+    limits = [blend.thresholds for blend in getattr(coder, "blends", ()) if blend.column == DANGER]
+    return with_danger(codes, batch, limits[0], coder.fast.aim) if limits else codes
 
 
 def _session_values(values: Mapping[str, object], settings: Settings) -> dict[str, float]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import nan
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from talks import session
 
 from benchmarks import reference_profile
 from therapy_analytics.compare import GROUPS, reference_profiles
@@ -67,6 +69,21 @@ def test_the_page_and_its_table_show_them(
         printed.append(capsys.readouterr().out)
     assert (root / "docs" / "reference_profile" / "core.csv").read_text(encoding="utf-8") == printed[0]
     assert printed[1] in (root / "docs" / "reference_profile.md").read_text(encoding="utf-8")
+
+
+def test_profiles_are_made_of_unseen_codes_and_hold_danger_as_it_is_marked() -> None:
+    """The table names a session after its corpus; names that fit none were passed over, and danger took no phrase."""
+    build_reference = pytest.importorskip("build_reference", reason="only a checkout has tools/")
+    talk = session("How was the week?", "I want to kill myself.", "Do you think of ending your life?", "I do not know.")
+    rows = pd.DataFrame({"source": "mine", "session": f"mine {talk.id}", "accurate_process_risk_own": [nan, 0.25] * 2})
+    group_of = {("mine", talk.id): "human_high"}
+    found = build_reference.measured("mine", [talk], group_of, rows, "accurate").iloc[0]
+    assert found["client_risk_own_rate"] == 0.5
+    assert found["client_risk_own_rate_expected"] == 0.25
+    assert found["danger_asked_rate"] in (0.0, 1.0)
+    for wrong in (rows.assign(session="mine another"), rows.iloc[:3]):
+        with pytest.raises(ValueError, match="unseen codes"):
+            build_reference.measured("mine", [talk], group_of, wrong, "accurate")
 
 
 def test_an_unknown_tagger_is_named() -> None:
