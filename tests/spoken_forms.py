@@ -779,24 +779,6 @@ def elan(dialogue: Dialogue, *, with_ids: bool = False) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}</ANNOTATION_DOCUMENT>'
 
 
-def project(dialogue: Dialogue) -> bytes:
-    """Write what programs for qualitative research export: one text with labels in a REFI-QDA project, not coded."""
-    text = lines("{who}: {text}")(dialogue)
-    user, source, path = (f"{at:08X}-0000-4000-8000-000000000000" for at in (1, 2, 3))
-    when = 'creationDateTime="2025-03-04T09:00:00Z"'
-    whole = (
-        '<?xml version="1.0" encoding="utf-8"?>\n<Project name="case" origin="A program" '
-        f'creatingUserGUID="{user}" {when} xmlns="urn:QDA-XML:project:1.0">'
-        f'<Users><User guid="{user}" name="Ines"/></Users><Sources><TextSource guid="{source}" name="case" '
-        f'plainTextPath="internal://{path}.txt" creatingUser="{user}" {when}/></Sources></Project>'
-    )
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, held in (("project.qde", whole), (f"Sources/{path}.txt", text)):
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), held)
-    return out.getvalue()
-
-
 def aligned_words(dialogue: Dialogue) -> str:
     """Write what a forced aligner does: for each speaker a tier of words and one of phones."""
     last = STEP * len(dialogue.turns)
@@ -1152,7 +1134,6 @@ FORMS = [
     Form("talkbank_chat", "codes", ".cha", chat_codes, plain_words),
     Form("elan", "a tier for each", ".eaf", elan, on_one_line),
     Form("elan", "tiers of ids above the words", ".eaf", lambda one: elan(one, with_ids=True), on_one_line),
-    Form("refi_qda", "a text with labels", ".qdpx", project),
     Form("textgrid", "long", ".TextGrid", textgrid, on_one_line),
     Form("textgrid", "short", ".TextGrid", lambda one: textgrid(one, short=True), on_one_line),
     Form(

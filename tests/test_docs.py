@@ -165,7 +165,6 @@ def test_every_format_stands_in_the_readme(readme: str) -> None:
         "open_document": "OpenDocument",
         "web_page": "web pages",
         "pdf_document": "PDF",
-        "refi_qda": "REFI-QDA",
     }
     assert set(words) == set(READERS.names())
     assert all(word in readme for word in words.values())

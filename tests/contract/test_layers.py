@@ -129,7 +129,6 @@ def test_registered_names_are_what_they_were() -> None:
         "open_document",
         "parquet",
         "pdf_document",
-        "refi_qda",
         "rich_text",
         "srt",
         "substation",
@@ -142,7 +141,7 @@ def test_registered_names_are_what_they_were() -> None:
         "word_document",
         "workbook",
     ]
-    assert WRITERS.names() == ["chat", "csv", "docx", "elan", "jsonl", "qdpx", "vtt"]
+    assert WRITERS.names() == ["csv", "jsonl"]
     assert MEASURES.names() == [
         "affirmation",
         "alignment",

@@ -22,6 +22,7 @@ from therapy_analytics.readers._addresses import (
 from therapy_analytics.readers._base import READERS, Reader, Source, refuse_binary
 from therapy_analytics.readers._companions import is_companion
 from therapy_analytics.readers._metadata import is_metadata
+from therapy_analytics.readers._other_programs import refuse_other_program
 
 _MEDIA = ".png .jpg .jpeg .gif .svg .webp .wav .mp3 .m4a .ogg .flac .mp4 .mov .avi .mkv .webm"
 _PROGRAMS = ".py .ipynb .toml .yaml .yml .css .js"
@@ -181,8 +182,9 @@ def choose_reader(source: Source) -> Reader:
     Raises
     ------
     UnreadableFileError
-        None has any, or two have the same and the suffix does not decide.
+        None has any, two have the same and the suffix does not decide, or it is a file of a program that is not read.
     """
+    refuse_other_program(source)
     suffix = source.path.suffix.lower()
     bids = sorted(((one.sniff(source), suffix in one.suffixes, one.name, one) for one in READERS), reverse=True)
     (best, by_suffix, _, chosen), *others = bids
