@@ -243,7 +243,11 @@ def zipped_project() -> bytes:
     [
         ("case.qdpx", zipped_project(), "Export its texts from NVivo, MAXQDA or ATLAS.ti as Word or plain text, and"),
         ("case.exb", b"<basic-transcription/>", "Export it from the Partitur-Editor as an ELAN file (.eaf) or a Praat"),
-        ("case.exs", b'<?xml version="1.0"?>\n<segmented-transcription/>', "as an ELAN file (.eaf) or a Praat TextGrid"),
+        (
+            "case.exs",
+            b'<?xml version="1.0"?>\n<segmented-transcription/>',
+            "as an ELAN file (.eaf) or a Praat TextGrid",
+        ),
         ("case.trs", b'<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans/>', "Import it into ELAN as a Transcriber file"),
     ],
 )
@@ -255,3 +259,11 @@ def test_a_file_of_another_program_is_refused_with_the_export_that_is_read(
     assert reading.problem is not None
     assert "which is not read" in reading.problem.problem
     assert export in reading.problem.remedy
+
+
+def test_a_data_folder_of_kaldi_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("T: How are you?\nC: I am ill.\n")
+    assert [one.problem is None for one in read_files([tmp_path])] == [True]  # a name alone says nothing
+    (tmp_path / "utt2spk").write_text("t_01 ann\nc_01 bo\n")
+    problem = next(one.problem for one in read_files([tmp_path]) if one.path.name == "text")
+    assert "Make a table of it, a row an utterance: speaker by utt2spk" in str(problem)

@@ -19,9 +19,8 @@ from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, MB
 
 TALK = "Therapist: How did you sleep?\nClient: I slept well, for once.\n"
 OF_ONE = {
-    "chat_template", "elan", "exmaralda", "labelled_text", "messenger_export", "open_document", "pdf_document",
-    "rich_text", "srt", "substation", "talkbank_chat", "textgrid", "transcriber", "ttml", "web_page", "webvtt",
-    "word_document",
+    "chat_template", "elan", "labelled_text", "messenger_export", "open_document", "pdf_document", "rich_text", "srt",
+    "substation", "talkbank_chat", "textgrid", "ttml", "web_page", "webvtt", "word_document",
 }  # fmt: skip
 
 

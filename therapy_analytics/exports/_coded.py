@@ -50,7 +50,7 @@ class _CodesOfTurn:
     note: str = ""
 
 
-def export_codes(
+def export_codes(  # noqa: PLR0913 (each is an option of the command)
     results: Analysis | str | Path,
     out: Path,
     *,
@@ -73,9 +73,7 @@ def export_codes(
         remedy = "Name tables of codes by people with --gold; the machine's are in turns.csv"
         raise BadOptionError("--gold", problem, remedy)
     name = _FILES[to]
-    made = Made(
-        what="exported codes", names=[name], sources=sources_of(results, *gold), replace=replace, say=on_before
-    )
+    made = Made(what="exported codes", names=[name], sources=sources_of(results, *gold), replace=replace, say=on_before)
     with replaced_in(out, made) as part:
         write(part / name, _table(rows, to))
     return [out / name]

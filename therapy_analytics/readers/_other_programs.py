@@ -23,6 +23,11 @@ def _is_project(source: Source) -> float:
     return float(source.encoding == BINARY and source.data.startswith(b"PK") and b"project.qde" in source.data)
 
 
+def _is_kaldi(source: Source) -> float:
+    place = Path(source.place or source.path)
+    return float(place.name == "text" and any(place.with_name(name).is_file() for name in ("segments", "utt2spk")))
+
+
 _OTHERS = (
     _Other(
         "a REFI-QDA project",
@@ -42,6 +47,12 @@ _OTHERS = (
         (".trs",),
         root_is("Trans"),
         "Import it into ELAN as a Transcriber file, and save it there (.eaf)",
+    ),
+    _Other(
+        "a data folder of Kaldi",
+        (),
+        _is_kaldi,
+        "Make a table of it, a row an utterance: speaker by utt2spk, start and end by segments, and the text",
     ),
 )
 

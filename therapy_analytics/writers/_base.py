@@ -10,7 +10,7 @@ from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.core.folders import Made, alone_in, replaced_in
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import Account, ReadOptions, join_marks, read_files
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.verbs import options_of
