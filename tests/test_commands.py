@@ -59,7 +59,7 @@ def command_lines() -> dict[tuple[str, ...], str]:
 
 TRANSCRIPTS = (
     *("transcripts/", "transcripts", "my_folder/", "more_transcripts/", "chats/", "~/transcripts/"),
-    *("$HOME/transcripts", "s3://ours/transcripts/"),
+    "$HOME/transcripts",
 )
 STAND_INS = {
     **dict.fromkeys(TRANSCRIPTS, "sample_transcripts/"),

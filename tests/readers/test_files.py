@@ -267,3 +267,14 @@ def test_a_data_folder_of_kaldi_is_refused(tmp_path: Path) -> None:
     (tmp_path / "utt2spk").write_text("t_01 ann\nc_01 bo\n")
     problem = next(one.problem for one in read_files([tmp_path]) if one.path.name == "text")
     assert "Make a table of it, a row an utterance: speaker by utt2spk" in str(problem)
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://key:secret@bucket/talks", "gs://bucket/a.json", "https://host/a.json?secret"]
+)
+def test_an_address_is_refused_with_what_to_do(address: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("T: How are you?\nC: Well.\n")
+    for given in (address, Path(address)):
+        with pytest.raises(NothingToReadError, match="Copy the transcripts into a folder here first") as caught:
+            list(read_files([tmp_path, given]))
+        assert "secret" not in str(caught.value)

@@ -26,7 +26,7 @@ from therapy_analytics.exports._tables import (
     write_csv,
     write_parquet,
 )
-from therapy_analytics.readers._addresses import sources_of
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results import load
 
 __all__ = ["CODED_FORMS", "FORMS", "export"]

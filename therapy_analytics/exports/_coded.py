@@ -25,7 +25,7 @@ from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.private import write
-from therapy_analytics.readers._addresses import sources_of
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.tables import GOLD
 
 CODES_CSV, CODES_JSONL = "codes_csv", "codes_jsonl"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import named
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._limits import whole_file
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Role
@@ -322,7 +322,8 @@ def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Sour
     UnreadableFileError
         It cannot be opened, is larger than what is read, is empty, or its letters cannot be decoded.
     """
-    return replace(decoded(named(path), whole_file(place or str(path), str(path)), options), place=place or str(path))
+    place = place or str(path)
+    return replace(decoded(Path(printable(str(path))), whole_file(place, str(path)), options), place=place)
 
 
 def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import sibling
 from therapy_analytics.readers._base import RawSession, Source, load_source
 from therapy_analytics.readers._json_walk import about
+from therapy_analytics.readers._paths import sibling
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 

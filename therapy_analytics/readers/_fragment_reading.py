@@ -7,10 +7,11 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
-from therapy_analytics.readers._addresses import named, open_binary, size, version
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on
 from therapy_analytics.readers._base import (
     BINARY,
@@ -36,6 +37,7 @@ from therapy_analytics.readers._limits import (
     too_many_rows,
 )
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
+from therapy_analytics.readers._paths import open_binary, size, version
 from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
@@ -225,7 +227,7 @@ def _read_joined(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | 
 
 def _read_part(fragment: Fragment, layout: Layout, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
     part = Part(fragment.begin, fragment.end or 0, layout)
-    source = Source(named(fragment.path), "", options, place=fragment.place, part=part)
+    source = Source(Path(printable(fragment.path)), "", options, place=fragment.place, part=part)
     digest = ""
     if fragment.part == 0:
         with open_binary(fragment.place) as file:
@@ -268,7 +270,7 @@ def _built(
     """
     tables = list(tables_for(fragment.table, fragment.path, fragment.place, source.options))
     key = source.options.pseudonyms
-    paths = [named(path) for path in (fragment.path, *(one.path for one in fragment.voices))]
+    paths = [Path(printable(path)) for path in (fragment.path, *(one.path for one in fragment.voices))]
     files = {name for path in paths for name in (path.name, path.stem)}
     stem, file = safe_id(source.path.stem), fragment.file or source.path.name
     sessions, others, applied, problem = list[Session](), list[Mapping[str, str]](), Applied(), None

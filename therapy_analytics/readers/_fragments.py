@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.readers._addresses import (
-    folder_of,
-    inside,
-    named,
-    open_binary,
-    placed,
-    real,
-    shown,
-    sibling,
-    size,
-    version,
-)
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._applied import refuse_contradictions
 from therapy_analytics.readers._base import HEAD, Layout, Part, ReadOptions, Source, decoded, load_source
 from therapy_analytics.readers._files import choose_reader, names_in, walk
 from therapy_analytics.readers._limits import LARGEST_SESSION
 from therapy_analytics.readers._metadata import from_name, table_in
+from therapy_analytics.readers._paths import open_binary, placed, sibling, size, version
 from therapy_analytics.readers._voices import TalkFiles, Voice, joined, talks
 from therapy_analytics.verbs import options_of
 
@@ -42,7 +33,7 @@ class Fragment:
     path : str
         The file as the user named it, and as results and messages show it.
     place : str
-        Where it is opened, from any folder: an absolute path, or an address.
+        Where it is opened, from any folder: an absolute path.
     begin, end : int and int or None
         The part ``begin:end``: data rows of Parquet, bytes of JSON Lines; without an end, the whole file.
     part : int
@@ -62,12 +53,12 @@ class Fragment:
     """
 
     path: str
-    place: str = field(repr=False)  # an address may hold a password
+    place: str
     begin: int = 0
     end: int | None = None
     part: int = 0
     layout: Layout | None = None
-    table: str = field(default="", repr=False)
+    table: str = ""
     voices: tuple[Voice, ...] = ()
     talk: str = ""
     apart: str = ""
@@ -86,7 +77,7 @@ def find_fragments(
     Parameters
     ----------
     paths : iterable of str or Path
-        Files and folders; addresses as text.
+        Files and folders.
     options : ReadOptions, optional
         Of the run.
     leave_out : Path, optional
@@ -106,22 +97,24 @@ def find_fragments(
     options = options_of(ReadOptions, options)
     refuse_contradictions(options)
     if options.metadata is not None and not version(placed(options.metadata)):
-        raise BadDataFileError(shown(options.metadata), "there is no such table about sessions", "Check its name")
+        raise BadDataFileError(
+            printable(str(options.metadata)), "there is no such table about sessions", "Check its name"
+        )
     from_name("", options.pattern)  # a pattern that cannot be used is an error before any file is read
-    own = None if options.metadata is None else real(options.metadata)
+    own = None if options.metadata is None else os.path.realpath(options.metadata)
     paths = list(paths)
-    given = {real(path) for path in paths}
+    given = {os.path.realpath(path) for path in paths}
     folders: dict[str, tuple[str, dict[str, TalkFiles]]] = {}
     by_place: dict[str, Fragment | None] = {}
     for path, file in walk(paths, leave_out, on_table):
-        if real(path) == own:
+        if os.path.realpath(path) == own:
             continue
         place = placed(path)
-        folder, name = folder_of(place), named(place).name
+        folder, name = str(Path(place).parent), Path(printable(place)).name
         if folder not in folders:
             folders[folder] = _looked_at(folder)
         table, talks_here = folders[folder]
-        whole = Fragment(shown(path), place, table=table, file=file)
+        whole = Fragment(printable(str(path)), place, table=table, file=file)
         if place not in by_place and name in talks_here:
             by_place |= _with_other_voices(whole, talks_here[name], options, given)
         fragment = by_place.get(place, whole)
@@ -136,7 +129,7 @@ def _looked_at(folder: str) -> tuple[str, dict[str, TalkFiles]]:
     except UnreadableFileError:
         return "", {}  # its files may be readable although it cannot be listed
     table = table_in(names, folder)
-    return inside(folder, table) if table else "", talks(names)
+    return str(Path(folder) / table) if table else "", talks(names)
 
 
 def _with_other_voices(
@@ -146,11 +139,12 @@ def _with_other_voices(
 
     Files belong together that were all named by the user, or all found in a folder.
     """
-    by_user = real(fragment.place) in given
+    by_user = os.path.realpath(fragment.place) in given
     voices = [
-        Voice(shown(sibling(fragment.path, name)), place, who)
+        Voice(printable(sibling(fragment.path, name)), place, who)
         for name, who in talk.files
-        if (real(place := sibling(fragment.place, name)) in given) == by_user and size(place) <= LARGEST_SESSION
+        if (os.path.realpath(place := sibling(fragment.place, name)) in given) == by_user
+        and size(place) <= LARGEST_SESSION
     ]
     why = _why_not_joined(voices, talk.name, options) if len(voices) > 1 else ""
     if why is None:
@@ -160,11 +154,15 @@ def _with_other_voices(
         }
     if not why:
         return {fragment.place: fragment}
-    names = ", ".join(named(one.path).name for one in voices)
+    names = ", ".join(Path(printable(one.path)).name for one in voices)
     apart = f"{names} seem to hold one speaker of a talk each; they were not joined, because {why}."
     return {
         one.place: replace(
-            fragment, path=one.path, place=one.place, apart=apart, file=sibling(fragment.file, named(one.path).name)
+            fragment,
+            path=one.path,
+            place=one.place,
+            apart=apart,
+            file=sibling(fragment.file, Path(printable(one.path)).name),
         )
         for one in voices
     }
@@ -201,4 +199,4 @@ def beginning(fragment: Fragment, options: ReadOptions) -> Source:
     """Return the beginning of a file, which is enough to tell its format."""
     with open_binary(fragment.place) as file:
         data = file.read(HEAD)
-    return replace(decoded(named(fragment.path), data, options), place=fragment.place)
+    return replace(decoded(Path(printable(fragment.path)), data, options), place=fragment.place)

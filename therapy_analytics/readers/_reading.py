@@ -13,7 +13,6 @@ from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._account import Account
-from therapy_analytics.readers._addresses import named, placed, shown, size
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source
 from therapy_analytics.readers._beside import shown_fields
 from therapy_analytics.readers._build import fingerprint
@@ -21,6 +20,7 @@ from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import LARGE, Fragment, beginning, find_fragments
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._paths import placed, size
 from therapy_analytics.readers._pseudonyms import pseudonymous
 from therapy_analytics.session import Session
 from therapy_analytics.verbs import options_of
@@ -157,7 +157,7 @@ def _together(parts: list[FragmentReading], fields: Mapping[str, Tally]) -> File
     reader = next((part.reader for part in parts if part.reader), "")
     if problem is None and not any(session.turns for session in sessions):
         sessions, problem = (), no_words(first.path)
-    return FileReading(named(first.path), sessions, problem, reader, parts[0].sha256, beside)
+    return FileReading(Path(printable(first.path)), sessions, problem, reader, parts[0].sha256, beside)
 
 
 def _settled(reading: FragmentReading, names: Names, options: ReadOptions) -> FragmentReading:
@@ -240,7 +240,7 @@ def inspect(
     key, options = options.pseudonyms, replace(options, pseudonyms=None)  # who is who can be seen here alone
     used = account or Account(options)
     files = find_files(paths, on_table=used.saw_table)
-    places = {shown(path): placed(path) for path in files}
+    places = {printable(str(path)): placed(path) for path in files}
     for reading in read_files(files, options=options, account=used):
         path = str(reading.path)
         yield Inspection(reading, *_bids(Fragment(path, places.get(path, path)), options), key)

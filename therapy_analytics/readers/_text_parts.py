@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import IO
 
-from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Part, Source, decoded, refuse_binary
 from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
+from therapy_analytics.readers._paths import open_binary
 
 _BLOCK = 2**20
 

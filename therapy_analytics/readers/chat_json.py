@@ -20,7 +20,6 @@ from typing import IO, Any, TypeVar
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import _limits
-from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._companions import with_companions
@@ -29,6 +28,7 @@ from therapy_analytics.readers._json_layouts import is_pair, is_wrapped, stands_
 from therapy_analytics.readers._json_messages import is_unnamed_speech
 from therapy_analytics.readers._json_speech import results_of_stream
 from therapy_analytics.readers._json_walk import sessions_in
+from therapy_analytics.readers._paths import open_binary
 from therapy_analytics.readers._text_parts import line_after, lines_before, part_of_text
 from therapy_analytics.readers._times import name_and_unit
 

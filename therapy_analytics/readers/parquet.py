@@ -16,7 +16,6 @@ from typing import Any
 
 from therapy_analytics import arrow
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.readers._addresses import is_address, open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import Places, Record, slug
 from therapy_analytics.readers._contents import (
@@ -125,12 +124,7 @@ def _pyarrow(source: Source) -> Any:
 @contextmanager
 def _opened(source: Source, pyarrow: Any) -> Iterator[Any]:
     """Open a file so that a text that comes a million times is held one time; a large file is not held."""
-    if not source.place:
-        handle = pyarrow.BufferReader(source.data)
-    elif is_address(source.place):
-        handle = open_binary(source.place)
-    else:
-        handle = pyarrow.OSFile(source.place)
+    handle = pyarrow.OSFile(source.place) if source.place else pyarrow.BufferReader(source.data)
     with handle:
         schema = pyarrow.parquet.read_schema(handle)
         texts = [one.name for one in schema if pyarrow.types.is_string(one.type)]

@@ -18,8 +18,8 @@ from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.plots._figures import check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._addresses import placed
 from therapy_analytics.readers._fragments import find_fragments
+from therapy_analytics.readers._paths import placed
 from therapy_analytics.results import Form
 from therapy_analytics.run._batches import WorkBatch, work_batches
 from therapy_analytics.run._before import differences, outdated, refuse_other_transcripts

@@ -19,7 +19,6 @@ from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.donors import Candidate, DonorChoice, candidate
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._addresses import is_address, shown
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
 from therapy_analytics.readers._fragments import Fragment
@@ -81,7 +80,7 @@ class InputFile:
     file : str
         The path, as the user named it.
     place : str
-        Its absolute path or address.
+        Its absolute path.
     sha256, reader : str
         A hash of its bytes, and the name of its reader; empty where it could not be read.
     sessions, n_turns : int
@@ -108,8 +107,8 @@ class InputFile:
         }  # fmt: skip
 
     def seen_from(self, out: Path) -> str:
-        """Return its path relative to a folder; an address as results show it."""
-        return shown(self.place) if is_address(self.place) else seen_from(self.place, out)
+        """Return its path relative to a folder."""
+        return seen_from(self.place, out)
 
     def add(self, seen: SeenChunk) -> None:
         """Add what was read from a chunk of it."""
