@@ -17,11 +17,11 @@ from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._beside import is_kept, shown_fields
 from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._files import transcripts_in
-from therapy_analytics.readers._fragment_reading import FragmentReading
 from therapy_analytics.readers._metadata import SessionTable as Table
 from therapy_analytics.readers._metadata import plain_name, table_at
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._paths import placed
+from therapy_analytics.readers._transcript_reading import TranscriptReading
 
 _MOST_LISTED = 12
 _FOR_TABLES = "Leave it out: it is for tables (CSV, Excel, Parquet)"
@@ -77,12 +77,12 @@ class Account:
         """Note a table about sessions in a folder, whether or not transcripts lie beside it."""
         self._passed[placed(path)] = printable(str(path))
 
-    def add(self, reading: FragmentReading) -> None:
+    def add(self, reading: TranscriptReading) -> None:
         """Count a file, or a part of one; its sessions are not looked at."""
-        places = [reading.fragment.place, *(one.place for one in reading.fragment.voices)]
+        places = [reading.transcript.place, *(one.place for one in reading.transcript.voices)]
         self._files.update(map(os.path.realpath, places))
         if reading.problem is not None:
-            self._unread.add(safe_id(Path(printable(reading.fragment.path)).stem).casefold())
+            self._unread.add(safe_id(Path(printable(reading.transcript.path)).stem).casefold())
         self._applied.add(reading.applied)
 
     def add_sessions(self, applied: Applied) -> None:

@@ -14,7 +14,7 @@ from therapy_analytics.readers._paths import plainly, size
 
 MB = 2**20
 LARGEST_FILE = 200 * MB
-"""Bytes, unpacked, of what is read at a time: a file, or a part of one that can be cut."""
+"""Bytes, unpacked, of a file."""
 LARGEST_SESSION = 24 * MB
 """Bytes, unpacked, of a file of a format that holds one session: some two weeks of talk without a pause."""
 MOST_LINES = 2_000_000
@@ -25,7 +25,7 @@ MOST_TURNS = 50_000
 MOST_LETTERS = 8 * MB
 """Turns, and letters, of a session: some seventy hours of talk, which take 2 GB and two minutes to measure."""
 _SPLIT = "Split it into several files, one a session"
-_CUT = "Split it into several files; JSON Lines with a session a line, and Parquet, may be of any size"
+_CUT = "Split it into several files, each with whole sessions"
 
 
 def whole_file(place: str, path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""File fragments: files, and parts of large files, each of which any process can read by itself."""
+"""Transcripts as they are found: files, and the files of one speaker each that are read as one session."""
 
 from __future__ import annotations
 
@@ -10,23 +10,18 @@ from pathlib import Path
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._applied import refuse_contradictions
-from therapy_analytics.readers._base import HEAD, Layout, Part, ReadOptions, Source, decoded, load_source
-from therapy_analytics.readers._files import choose_reader, names_in, walk
+from therapy_analytics.readers._base import HEAD, ReadOptions, Source, decoded, load_source
+from therapy_analytics.readers._files import names_in, walk
 from therapy_analytics.readers._limits import LARGEST_SESSION
 from therapy_analytics.readers._metadata import from_name, table_in
 from therapy_analytics.readers._paths import open_binary, placed, sibling, size, version
 from therapy_analytics.readers._voices import TalkFiles, Voice, joined, talks
 from therapy_analytics.verbs import options_of
 
-LARGE = 8 * 2**20
-"""Bytes of a part of a file, unpacked; smaller files are not cut."""
-_PACKED = 8
-"""A file may be so many times smaller than its contents."""
-
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
-    """A file, or a part of a large one; it holds no words.
+class Transcript:
+    """A file, or several of one talk; it holds no words.
 
     Attributes
     ----------
@@ -34,12 +29,6 @@ class Fragment:
         The file as the user named it, and as results and messages show it.
     place : str
         Where it is opened, from any folder: an absolute path.
-    begin, end : int and int or None
-        The part ``begin:end``: data rows of Parquet, bytes of JSON Lines; without an end, the whole file.
-    part : int
-        The number of the part, from 0.
-    layout : Layout or None
-        What was decided about the whole file, for those who read a part of it.
     table : str
         Where the table about sessions beside the file is opened; empty where there is none.
     voices : tuple of Voice
@@ -54,10 +43,6 @@ class Fragment:
 
     path: str
     place: str
-    begin: int = 0
-    end: int | None = None
-    part: int = 0
-    layout: Layout | None = None
     table: str = ""
     voices: tuple[Voice, ...] = ()
     talk: str = ""
@@ -65,14 +50,14 @@ class Fragment:
     file: str = ""
 
 
-def find_fragments(
+def find_transcripts(
     paths: Iterable[str | Path],
     *,
     options: ReadOptions | None = None,
     leave_out: Path | None = None,
     on_table: Callable[[str], None] | None = None,
-) -> Iterator[Fragment]:
-    """Yield what is to be read, file after file, as it is found; parts of a file follow each other.
+) -> Iterator[Transcript]:
+    """Yield what is to be read, file after file, as it is found.
 
     Parameters
     ----------
@@ -105,7 +90,7 @@ def find_fragments(
     paths = list(paths)
     given = {os.path.realpath(path) for path in paths}
     folders: dict[str, tuple[str, dict[str, TalkFiles]]] = {}
-    by_place: dict[str, Fragment | None] = {}
+    by_place: dict[str, Transcript | None] = {}
     for path, file in walk(paths, leave_out, on_table):
         if os.path.realpath(path) == own:
             continue
@@ -114,12 +99,12 @@ def find_fragments(
         if folder not in folders:
             folders[folder] = _looked_at(folder)
         table, talks_here = folders[folder]
-        whole = Fragment(printable(str(path)), place, table=table, file=file)
+        whole = Transcript(printable(str(path)), place, table=table, file=file)
         if place not in by_place and name in talks_here:
             by_place |= _with_other_voices(whole, talks_here[name], options, given)
-        fragment = by_place.get(place, whole)
-        if fragment is not None:
-            yield from [fragment] if fragment.voices else _parts_of(fragment, options)
+        transcript = by_place.get(place, whole)
+        if transcript is not None:
+            yield transcript
 
 
 def _looked_at(folder: str) -> tuple[str, dict[str, TalkFiles]]:
@@ -133,36 +118,36 @@ def _looked_at(folder: str) -> tuple[str, dict[str, TalkFiles]]:
 
 
 def _with_other_voices(
-    fragment: Fragment, talk: TalkFiles, options: ReadOptions, given: Collection[str]
-) -> dict[str, Fragment | None]:
+    transcript: Transcript, talk: TalkFiles, options: ReadOptions, given: Collection[str]
+) -> dict[str, Transcript | None]:
     """Return what to read for each file of a talk: if they can be joined, the first stands for all of them.
 
     Files belong together that were all named by the user, or all found in a folder.
     """
-    by_user = os.path.realpath(fragment.place) in given
+    by_user = os.path.realpath(transcript.place) in given
     voices = [
-        Voice(printable(sibling(fragment.path, name)), place, who)
+        Voice(printable(sibling(transcript.path, name)), place, who)
         for name, who in talk.files
-        if (os.path.realpath(place := sibling(fragment.place, name)) in given) == by_user
+        if (os.path.realpath(place := sibling(transcript.place, name)) in given) == by_user
         and size(place) <= LARGEST_SESSION
     ]
     why = _why_not_joined(voices, talk.name, options) if len(voices) > 1 else ""
     if why is None:
         return {
             **{one.place: None for one in voices},
-            fragment.place: replace(fragment, voices=tuple(voices), talk=talk.name),
+            transcript.place: replace(transcript, voices=tuple(voices), talk=talk.name),
         }
     if not why:
-        return {fragment.place: fragment}
+        return {transcript.place: transcript}
     names = ", ".join(Path(printable(one.path)).name for one in voices)
     apart = f"{names} seem to hold one speaker of a talk each; they were not joined, because {why}."
     return {
         one.place: replace(
-            fragment,
+            transcript,
             path=one.path,
             place=one.place,
             apart=apart,
-            file=sibling(fragment.file, Path(printable(one.path)).name),
+            file=sibling(transcript.file, Path(printable(one.path)).name),
         )
         for one in voices
     }
@@ -176,27 +161,8 @@ def _why_not_joined(voices: Sequence[Voice], talk: str, options: ReadOptions) ->
     return found if isinstance(found, str) else None
 
 
-def _parts_of(whole: Fragment, options: ReadOptions) -> Iterator[Fragment]:
-    """Yield the parts of a large file, or the file."""
-    parts = _cut(whole, options) if size(whole.place) >= LARGE // _PACKED else ()
-    if len(parts) < 2:
-        yield whole
-        return
-    for number, part in enumerate(parts):
-        yield replace(whole, begin=part.begin, end=part.end, part=number, layout=part.layout)
-
-
-def _cut(whole: Fragment, options: ReadOptions) -> Sequence[Part]:
-    try:
-        source = beginning(whole, options)
-        cut = choose_reader(source).cut
-        return () if cut is None else cut(source, LARGE)
-    except Exception:  # noqa: BLE001 (reading it will say what is wrong)
-        return ()
-
-
-def beginning(fragment: Fragment, options: ReadOptions) -> Source:
+def beginning(transcript: Transcript, options: ReadOptions) -> Source:
     """Return the beginning of a file, which is enough to tell its format."""
-    with open_binary(fragment.place) as file:
+    with open_binary(transcript.place) as file:
         data = file.read(HEAD)
-    return replace(decoded(Path(printable(fragment.path)), data, options), place=fragment.place)
+    return replace(decoded(Path(printable(transcript.path)), data, options), place=transcript.place)
