@@ -74,8 +74,7 @@ class Form:
 
     `holds` says what of a dialogue the form can hold: what it returns is written and must be read. `casts` are those
     for which the form is plain; all, if there are none. In a `loose` form, a name that stands once may as well be the
-    beginning of what somebody says, so a note must count such lines, and another reader may take the file. A suffix
-    without a dot is the whole name of the file, beside which `beside` puts others.
+    beginning of what somebody says, so a note must count such lines, and another reader may take the file.
     """
 
     reader: str
@@ -85,12 +84,6 @@ class Form:
     holds: Callable[[Dialogue], Dialogue] = lambda dialogue: dialogue
     casts: tuple[str, ...] = ()
     loose: bool = False
-    beside: Callable[[Dialogue], Mapping[str, str]] = lambda _dialogue: {}
-
-    @property
-    def file_name(self) -> str:
-        """Return what the file is called."""
-        return f"case{self.suffix}" if self.suffix.startswith(".") else self.suffix
 
 
 def on_one_line(dialogue: Dialogue) -> Dialogue:
@@ -779,24 +772,6 @@ def elan(dialogue: Dialogue, *, with_ids: bool = False) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}</ANNOTATION_DOCUMENT>'
 
 
-def project(dialogue: Dialogue) -> bytes:
-    """Write what programs for qualitative research export: one text with labels in a REFI-QDA project, not coded."""
-    text = lines("{who}: {text}")(dialogue)
-    user, source, path = (f"{at:08X}-0000-4000-8000-000000000000" for at in (1, 2, 3))
-    when = 'creationDateTime="2025-03-04T09:00:00Z"'
-    whole = (
-        '<?xml version="1.0" encoding="utf-8"?>\n<Project name="case" origin="A program" '
-        f'creatingUserGUID="{user}" {when} xmlns="urn:QDA-XML:project:1.0">'
-        f'<Users><User guid="{user}" name="Ines"/></Users><Sources><TextSource guid="{source}" name="case" '
-        f'plainTextPath="internal://{path}.txt" creatingUser="{user}" {when}/></Sources></Project>'
-    )
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, held in (("project.qde", whole), (f"Sources/{path}.txt", text)):
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), held)
-    return out.getvalue()
-
-
 def aligned_words(dialogue: Dialogue) -> str:
     """Write what a forced aligner does: for each speaker a tier of words and one of phones."""
     last = STEP * len(dialogue.turns)
@@ -845,40 +820,6 @@ def praat(name: str, value: Any, *, short: bool) -> str:
     if value is None:
         return "<exists>\n" if short else "tiers? <exists>\n"
     return f"{written}\n" if short else f"{'intervals: size' if name == 'size' else name} = {written} \n"
-
-
-def transcriber(dialogue: Dialogue) -> str:
-    names = {label: f"spk{at}" for at, label in enumerate(dialogue.cast.labels, start=1)}
-    people = "".join(f"<Speaker id={quoteattr(key)} name={quoteattr(label)}/>" for label, key in names.items())
-    turns = "".join(
-        f'<Turn speaker="{names[who]}" startTime="{begin}" endTime="{end}">\n'
-        f'<Sync time="{begin}"/>\n{escape(text)}\n</Turn>'
-        for who, text, begin, end in dialogue.timed()
-    )
-    last = STEP * len(dialogue.turns)
-    section = f'<Section type="report" startTime="0" endTime="{last}">{turns}</Section>'
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n'
-    return f'{head}<Trans version="1"><Speakers>{people}</Speakers><Episode>{section}</Episode></Trans>'
-
-
-def exmaralda(dialogue: Dialogue) -> str:
-    names = {label: f"SPK{at}" for at, label in enumerate(dialogue.cast.labels)}
-    people = "".join(
-        f'<speaker id="{key}"><abbreviation>{escape(label)}</abbreviation></speaker>' for label, key in names.items()
-    )
-    times = [time for _, _, begin, end in dialogue.timed() for time in (begin, end)]
-    line = "".join(f'<tli id="T{at}" time="{time}.0"/>' for at, time in enumerate(times))
-    tiers = ""
-    for label, key in names.items():
-        events = "".join(
-            f'<event start="T{2 * at}" end="T{2 * at + 1}">{escape(text)}</event>'
-            for at, (who, text) in enumerate(dialogue.turns)
-            if who == label
-        )
-        tiers += f'<tier id="TIE{key}" speaker="{key}" category="v" type="t" display-name="[v]">{events}</tier>'
-    head = f"<head><meta-information/><speakertable>{people}</speakertable></head>"
-    body = f"<basic-body><common-timeline>{line}</common-timeline>{tiers}</basic-body>"
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<basic-transcription>{head}{body}</basic-transcription>'
 
 
 # Documents
@@ -942,26 +883,6 @@ def pdf(dialogue: Dialogue) -> bytes:
     )
     out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{table_at}\n%%EOF\n"
     return out.encode("ascii")
-
-
-# Folders
-
-
-def utterances(dialogue: Dialogue, line: str) -> str:
-    """Return a line for each utterance, whose name begins with its speaker's."""
-    spoken = enumerate(dialogue.timed())
-    return "".join(line.format(name=f"{who}-a-{n:03d}", who=who, text=t, b=b, e=e) for n, (who, t, b, e) in spoken)
-
-
-def kaldi(dialogue: Dialogue) -> str:
-    return utterances(dialogue, "{name} {text}\n")
-
-
-def beside_kaldi(dialogue: Dialogue) -> dict[str, str]:
-    return {
-        "segments": utterances(dialogue, "{name} a {b}.00 {e}.00\n"),
-        "utt2spk": utterances(dialogue, "{name} {who}\n"),
-    }
 
 
 # Messengers
@@ -1116,7 +1037,6 @@ FORMS = [
         prompted,
         TWO,
     ),
-    Form("kaldi_folder", "utterances", "text", kaldi, called("spk{}"), NUMBERED, beside=beside_kaldi),
     Form("chat_template", "Llama 2", ".txt", instructions, in_turn, TWO),
     Form(
         "chat_template",
@@ -1152,7 +1072,6 @@ FORMS = [
     Form("talkbank_chat", "codes", ".cha", chat_codes, plain_words),
     Form("elan", "a tier for each", ".eaf", elan, on_one_line),
     Form("elan", "tiers of ids above the words", ".eaf", lambda one: elan(one, with_ids=True), on_one_line),
-    Form("refi_qda", "a text with labels", ".qdpx", project),
     Form("textgrid", "long", ".TextGrid", textgrid, on_one_line),
     Form("textgrid", "short", ".TextGrid", lambda one: textgrid(one, short=True), on_one_line),
     Form(
@@ -1176,8 +1095,6 @@ FORMS = [
     Form("messenger_export", "Telegram", ".txt", messenger("{who}, [12.03.2024 14:{m}]\n{text}\n"), on_one_line),
     Form("ttml", "agents", ".ttml", caption_xml, on_one_line),
     Form("substation", "names", ".ass", substation, on_one_line),
-    Form("transcriber", "turns", ".trs", transcriber, on_one_line),
-    Form("exmaralda", "verbal tiers", ".exb", exmaralda, on_one_line),
     Form("open_document", "paragraphs", ".odt", open_document, on_one_line),
     Form("web_page", "paragraphs", ".html", web_page, on_one_line),
     Form("pdf_document", "lines", ".pdf", pdf, plain_letters),

@@ -6,7 +6,6 @@ import csv
 import json
 import random
 import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -60,7 +59,7 @@ OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters",
 TO_TELL = "Beside the turns and not copied:"
 LINE = re.compile(rf"{TO_TELL}.*?--keep NAME copies one\.")
 TABLES = ("csv", "parquet", "stata", "spss")
-FORMS = ("chat", "csv", "docx", "elan", "jsonl", "qdpx", "vtt")
+FORMS = ("csv", "jsonl")
 
 
 def talk(number: int, kind: str) -> list[tuple[str, str]]:
@@ -134,10 +133,6 @@ def done(work: Path) -> dict[str, Done]:
             ("export", "r", "--to", form, "--gold", "codes.csv", out, f"exported_{form}")
             for form in ("codes_csv", "codes_jsonl")
         ),
-        *(
-            ("export", "r", "--to", form, "--transcripts", "talks", out, f"exported_{form}")
-            for form in ("qdpx", "elan")
-        ),
         *(("convert", "talks", "--to", form, out, f"converted_{form}") for form in FORMS),
     ]
     if "redact" in typer.main.get_command(app).commands:  # type: ignore[attr-defined]
@@ -148,12 +143,8 @@ def done(work: Path) -> dict[str, Done]:
 
 
 def made(work: Path) -> list[Path]:
-    """Return all files and folders that the commands made, with those in archives unpacked beside them."""
+    """Return all files and folders that the commands made."""
     given = {"talks", "codes.csv", "scores.csv"}
-    for path in [*work.rglob("*.docx"), *work.rglob("*.qdpx")]:
-        unpacked = path.with_name(f"{path.name}.unpacked")
-        if not unpacked.exists():
-            shutil.unpack_archive(path, unpacked, "zip")
     return [path for path in work.rglob("*") if path.relative_to(work).parts[0] not in given]
 
 

@@ -150,7 +150,6 @@ def test_every_format_stands_in_the_readme(readme: str) -> None:
         "parquet": "Parquet",
         "chat_json": "JSON",
         "chat_template": "ChatML",
-        "kaldi_folder": "Kaldi",
         "messenger_export": "WhatsApp",
         "webvtt": "WebVTT",
         "srt": "SRT",
@@ -158,14 +157,11 @@ def test_every_format_stands_in_the_readme(readme: str) -> None:
         "talkbank_chat": "CHAT",
         "elan": "ELAN",
         "textgrid": "TextGrid",
-        "transcriber": "Transcriber",
-        "exmaralda": "EXMaRALDA",
         "ttml": "TTML",
         "substation": "SubStation Alpha",
         "open_document": "OpenDocument",
         "web_page": "web pages",
         "pdf_document": "PDF",
-        "refi_qda": "REFI-QDA",
     }
     assert set(words) == set(READERS.names())
     assert all(word in readme for word in words.values())

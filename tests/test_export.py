@@ -303,7 +303,7 @@ def test_an_export_replaces_its_own_kind_alone(pyreadstat: Any, analysis: ta.Ana
 def test_a_form_that_is_not_there(analysis: ta.Analysis, tmp_path: Path) -> None:
     with pytest.raises(
         UnknownNameError,
-        match=r"no form to export to named 'sas'. Known: codes_csv, codes_jsonl, csv, elan, parquet, qdpx, spss, stata",
+        match=r"no form to export to named 'sas'. Known: codes_csv, codes_jsonl, csv, parquet, spss, stata",
     ):
         export(analysis, tmp_path / "o", to="sas")
     assert not (tmp_path / "o").exists()

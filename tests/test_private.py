@@ -106,7 +106,7 @@ ends = {
     "sample": tanalyze("sample", "r", "--transcripts", "talks", "--turns", "10", "--out", "sample"),
     "train": tanalyze("train", "codes.csv", "coded", "--cold", *beside, "--only", "own_greets", "--out", "model"),
     "export": max(tanalyze("export", "r", "--to", form, "--out", "exported") for form in ("parquet", "stata")),
-    "convert": max(tanalyze("convert", "talks", "--to", to, "--out", f"converted_{to}") for to in ("csv", "vtt")),
+    "convert": max(tanalyze("convert", "talks", "--to", to, "--out", f"converted_{to}") for to in ("csv", "jsonl")),
     "codebook": tanalyze("codebook"),
 }
 if "redact" in names:

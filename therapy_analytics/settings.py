@@ -16,8 +16,8 @@ from therapy_analytics.behaviours import Code, Codebook, TaggerOptions, chosen_c
 from therapy_analytics.core.pseudonyms import FIELD
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import EXTRAS, Extra, Lexicon, builtin_lexicons
+from therapy_analytics.printable import printable
 from therapy_analytics.readers import ReadOptions
-from therapy_analytics.readers._addresses import shown
 from therapy_analytics.readers._pseudonyms import shown_file
 
 CORE = "core"
@@ -136,7 +136,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             if key and options.therapist
             else options.therapist,
             "client": key.name_for("client", options.client) if key and options.client else options.client,
-            "metadata": shown_file(shown(options.metadata), key) if options.metadata else None,
+            "metadata": shown_file(printable(str(options.metadata)), key) if options.metadata else None,
             "pattern": " ".join(re.findall(r"\{\w+\}", options.pattern))
             if key and options.pattern
             else options.pattern,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from therapy_analytics.errors import TherapyAnalyticsError
 from therapy_analytics.readers import FileReading, Inspection, ReadOptions, inspect
-from therapy_analytics.readers._fragment_reading import _read
-from therapy_analytics.readers._fragments import Fragment
+from therapy_analytics.readers._transcript_reading import _read
+from therapy_analytics.readers._transcripts import Transcript
 from therapy_analytics.session import ROLES, Session
 
 SLOWEST_S = 2.0
@@ -83,7 +83,7 @@ def _faults(one: Inspection, options: ReadOptions | None) -> list[str]:
 def _unforeseen(reading: FileReading, options: ReadOptions | None) -> str:
     """Read again without the last net, to say where the error came from."""
     try:
-        _read(Fragment(str(reading.path), str(reading.path)), options or ReadOptions(), None)
+        _read(Transcript(str(reading.path), str(reading.path)), options or ReadOptions(), None)
     except Exception as error:  # noqa: BLE001 (as above)
         return _place(error)
     return str(reading.problem)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import RawSession, Source
+from therapy_analytics.readers import RawSession, Source, read
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.session import Session
 
@@ -226,3 +226,49 @@ def test_speed() -> None:
     began = time.process_time()
     assert len(raw(text).rows) == 10_000
     assert time.process_time() - began < HANG_S / 4
+
+
+FOREIGN = """<ANNOTATION_DOCUMENT><HEADER TIME_UNITS="milliseconds"/><TIME_ORDER>
+<TIME_SLOT TIME_SLOT_ID="a" TIME_VALUE="0"/><TIME_SLOT TIME_SLOT_ID="b" TIME_VALUE="1500"/>
+<TIME_SLOT TIME_SLOT_ID="c" TIME_VALUE="3000"/><TIME_SLOT TIME_SLOT_ID="d" TIME_VALUE="1400"/></TIME_ORDER>
+<TIER TIER_ID="Therapist" LINGUISTIC_TYPE_REF="utterance"><ANNOTATION><ALIGNABLE_ANNOTATION ANNOTATION_ID="t1"
+ TIME_SLOT_REF1="a" TIME_SLOT_REF2="b"><ANNOTATION_VALUE>What is it?</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION>
+</ANNOTATION></TIER>
+<TIER TIER_ID="Client" LINGUISTIC_TYPE_REF="utterance"><ANNOTATION><ALIGNABLE_ANNOTATION ANNOTATION_ID="c1"
+ TIME_SLOT_REF1="d" TIME_SLOT_REF2="c"><ANNOTATION_VALUE>I want to.</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION>
+</ANNOTATION></TIER>
+<TIER TIER_ID="{}" LINGUISTIC_TYPE_REF="{}" ANNOTATOR="Ann"><ANNOTATION><ALIGNABLE_ANNOTATION ANNOTATION_ID="k1"
+ TIME_SLOT_REF1="a" TIME_SLOT_REF2="b"><ANNOTATION_VALUE>{}</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION>
+</TIER></ANNOTATION_DOCUMENT>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("MI codes", "x"), ("codes_Ann", "x"), ("MITI", "coding"), ("gold MI", "x")]
+)
+def test_a_tier_of_codes_is_codes_of_its_annotator(name: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "case.eaf").write_text(FOREIGN.format(name, kind, "question; open"))
+    (back,) = read(tmp_path / "case.eaf")
+    assert [(turn.text, dict(turn.gold)) for turn in back.turns] == [
+        ("What is it?", {"coder_ann": "question;open"}),
+        ("I want to.", {}),
+    ]
+    assert back.notes == ("1 tier of codes read as codes by people (1 annotation).",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("Emotion", "sad"), ("decoder", "sad"), ("MI codes", "she asks him what it is, openly")]
+)
+def test_other_tiers_and_sentences_are_no_codes(name: str, value: str, tmp_path: Path) -> None:
+    (tmp_path / "case.eaf").write_text(FOREIGN.format(name, "x", value))
+    (back,) = read(tmp_path / "case.eaf")
+    assert not any(turn.gold for turn in back.turns)
+
+
+def test_annotators_of_like_names_are_told_apart(tmp_path: Path) -> None:
+    text = FOREIGN.format("MI codes", "x", "question")
+    tiers = [text[text.index('<TIER TIER_ID="MI codes"') : text.rindex("</ANNOTATION_DOCUMENT>")]]
+    tiers.append(tiers[0].replace("MI codes", "more codes").replace('"Ann"', '"ann"').replace('"k1"', '"k2"'))
+    head = text[: text.index('<TIER TIER_ID="MI codes"')]
+    (tmp_path / "case.eaf").write_text(f"{head}{''.join(tiers)}</ANNOTATION_DOCUMENT>")
+    (back,) = read(tmp_path / "case.eaf")
+    assert dict(back.turns[0].gold) == {"coder_ann": "question", "coder_ann_2": "question"}

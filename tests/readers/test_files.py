@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import pickle
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -221,8 +223,58 @@ def test_a_defect_of_a_reader_stops_nothing_and_says_no_words(tmp_path: Path, mo
         raise KeyError("secret words")
 
     put(tmp_path, "a.txt")
-    monkeypatch.setattr("therapy_analytics.readers._fragment_reading.choose_reader", fail)
+    monkeypatch.setattr("therapy_analytics.readers._transcript_reading.choose_reader", fail)
     (one,) = read_files([tmp_path])
     assert one.problem is not None
     assert "KeyError" in one.problem.problem
     assert "secret" not in str(one.problem)
+
+
+def zipped_project() -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("project.qde", "<Project/>")
+        archive.writestr("sources/a.txt", "T: One.\nC: Two.\n")
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "export"),
+    [
+        ("case.qdpx", zipped_project(), "Export its texts from NVivo, MAXQDA or ATLAS.ti as Word or plain text, and"),
+        ("case.exb", b"<basic-transcription/>", "Export it from the Partitur-Editor as an ELAN file (.eaf) or a Praat"),
+        (
+            "case.exs",
+            b'<?xml version="1.0"?>\n<segmented-transcription/>',
+            "as an ELAN file (.eaf) or a Praat TextGrid",
+        ),
+        ("case.trs", b'<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans/>', "Import it into ELAN as a Transcriber file"),
+    ],
+)
+def test_a_file_of_another_program_is_refused_with_the_export_that_is_read(
+    name: str, data: bytes, export: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    (reading,) = read_files([tmp_path])
+    assert reading.problem is not None
+    assert "which is not read" in reading.problem.problem
+    assert export in reading.problem.remedy
+
+
+def test_a_data_folder_of_kaldi_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("T: How are you?\nC: I am ill.\n")
+    assert [one.problem is None for one in read_files([tmp_path])] == [True]  # a name alone says nothing
+    (tmp_path / "utt2spk").write_text("t_01 ann\nc_01 bo\n")
+    problem = next(one.problem for one in read_files([tmp_path]) if one.path.name == "text")
+    assert "Make a table of it, a row an utterance: speaker by utt2spk" in str(problem)
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://key:secret@bucket/talks", "gs://bucket/a.json", "https://host/a.json?secret"]
+)
+def test_an_address_is_refused_with_what_to_do(address: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("T: How are you?\nC: Well.\n")
+    for given in (address, Path(address)):
+        with pytest.raises(NothingToReadError, match="Copy the transcripts into a folder here first") as caught:
+            list(read_files([tmp_path, given]))
+        assert "secret" not in str(caught.value)

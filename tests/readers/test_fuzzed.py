@@ -95,7 +95,7 @@ TIME_SLOT_REF1="t1" TIME_SLOT_REF2="t2"><ANNOTATION_VALUE>I slept.</ANNOTATION_V
         (f"WEBVTT\n\n00:01.000 --> 00:02.000\n<v {'(a' * 60_000}>I slept.\n", "a.vtt"),
         (f"1\n00:00:01,000 --> 00:00:02,000\nANA: I slept.\n<v{BLANKS}\n", "a.srt"),
         (f"@Begin\n*CLI:\tI slept [: {BLANKS}\n@End\n", "a.cha"),
-        (f"@Begin\n*CLI:\tI slept{BLANKS}late [+ nopunct]\n@End\n", "a.cha"),
+        (f"@Begin\n*CLI:\tI slept{BLANKS}late [+ gram]\n@End\n", "a.cha"),
         (f"T: I slept.\n{BLANKS}- | x\nC: You slept.\n", "a.md"),
         (TIER.format(f"I{BLANKS}slept"), "a.eaf"),
         (f"[12/03/2024, 14:11:33] Ana: I <{BLANKS}slept.\n[12/03/2024, 14:12:33] Bo: You slept.\n", "a.txt"),

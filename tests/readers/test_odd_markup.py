@@ -27,28 +27,6 @@ def spoken(session: Session) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in session.turns]
 
 
-def trs(inside: str) -> str:
-    turns = (
-        '<Turn speaker="a" startTime="0" endTime="1">So.</Turn><Turn speaker="b" startTime="1" endTime="2">Yes.</Turn>'
-    )
-    people = '<Speaker id="a" name="Therapist"/><Speaker id="b" name="Client"/>'
-    return f"<Trans><Speakers>{people}</Speakers><Episode><Section>{turns}{inside}</Section></Episode></Trans>"
-
-
-def exb(tiers: str, n: int) -> str:
-    points = "".join(f'<tli id="T{at}" time="{at}"/>' for at in range(n + 1))
-    people = "".join(f'<speaker id="{one}"><abbreviation>{one}</abbreviation></speaker>' for one in "TC")
-    return (
-        f"<basic-transcription><head><speakertable>{people}</speakertable></head><basic-body>"
-        f"<common-timeline>{points}</common-timeline>{tiers}</basic-body></basic-transcription>"
-    )
-
-
-def exb_tier(who: str, *events: tuple[int, int, str]) -> str:
-    body = "".join(f'<event start="T{begin}" end="T{end}">{text}</event>' for begin, end, text in events)
-    return f'<tier id="{who}" speaker="{who}" category="v" type="t">{body}</tier>'
-
-
 def eaf(**tiers: list[tuple[str, str, str]]) -> str:
     slots = "".join(f'<TIME_SLOT TIME_SLOT_ID="{at}" TIME_VALUE="{at}000"/>' for at in range(12))
     body = ""
@@ -82,31 +60,10 @@ def ass(*events: str) -> str:
     return f"[Script Info]\n\n[Events]\nFormat: {columns}\n{lines}"
 
 
-def test_attributes_for_each_element_are_refused(problem: ProblemOf) -> None:
-    long = f'<!DOCTYPE Trans [<!ATTLIST Comment desc CDATA "{"a" * 9_000}">]>'
-    assert "unsafe" in problem(long + trs("<Comment/>" * 9), "a.trs").problem
-
-
-def test_elements_in_each_other_without_end_do_no_harm(session: SessionOf) -> None:
-    assert spoken(session(trs("<a>" * 50_000 + "</a>" * 50_000), "a.trs")) == [("Therapist", "So."), ("Client", "Yes.")]
-
-
-def test_what_programs_note_inside_an_event_is_not_said(session: SessionOf) -> None:
-    noted = "<ud-information attribute-name='x'>checked twice</ud-information>"
-    one = session(exb(exb_tier("T", (0, 1, f"Good {noted}day. ")) + exb_tier("C", (1, 2, "Hello. ")), 2), "a.exb")
-    assert spoken(one) == [("T", "Good day."), ("C", "Hello.")]
-
-
 def test_what_has_no_place_in_time_stands_last_and_has_no_time(session: SessionOf) -> None:
-    tiers = exb_tier("T", (0, 1, "Good day. ")) + exb_tier("C", (7, 8, "Where? "), (1, 2, "Hello. "))
-    files = {
-        "a.exb": exb(tiers, 2),
-        "a.eaf": eaf(T=[("0", "1", "Good day.")], C=[("77", "78", "Where?"), ("1", "2", "Hello.")]),
-    }
-    for name, text in files.items():
-        one = session(text, name)
-        assert spoken(one) == [("T", "Good day."), ("C", "Hello. Where?")]
-        assert one.turns[1].start_s == 1.0
+    one = session(eaf(T=[("0", "1", "Good day.")], C=[("77", "78", "Where?"), ("1", "2", "Hello.")]), "a.eaf")
+    assert spoken(one) == [("T", "Good day."), ("C", "Hello. Where?")]
+    assert one.turns[1].start_s == 1.0
 
 
 def test_a_tier_with_labels_tells_what_was_left_out(session: SessionOf) -> None:
@@ -166,14 +123,13 @@ def test_a_message_that_nobody_answers_is_kept(session: SessionOf) -> None:
 @pytest.mark.parametrize(
     ("content", "name"),
     [
-        (exb(exb_tier("T", *((at, at + 1, "so then ") for at in range(30_000))), 30_000), "a.exb"),
         (ass("Ann,0,0,0,,So.", "Ben,0,0,0,,{" + "\\p1" * 30_000), "a.ass"),
         ("[INST] " * 30_000, "a.txt"),
         ("<s>[INST] So. [/INST] Yes." + " " * 60_000 + "No. [INST] Well. [/INST] Well.", "a.txt"),
         ("<|im_start|>user\nSo.\n<|im_start|>assistant\nYes.\n### User" + " " * 60_000 + "no", "a.txt"),
         (page([*TALK, "<table><tr>" + "<td>a" * 60_000]), "a.html"),
     ],
-    ids=["events", "drawings", "requests", "blanks", "heading", "cells"],
+    ids=["drawings", "requests", "blanks", "heading", "cells"],
 )  # fmt: skip
 def test_nothing_takes_the_square_of_its_length(content: str, name: str, reading: Callable[..., object]) -> None:
     begin = time.process_time()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.readers import FileReading, inspect, read_files
+from therapy_analytics.readers import FileReading, inspect
 from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
@@ -230,20 +230,6 @@ def test_a_translation_of_the_talk_is_not_read(session: SessionOf) -> None:
         json.dumps({**assembly(), "translations": {"de": [{"speaker": "A", "text": "Wie geht es?"}]}}), "t.json"
     )
     assert [turn.text for turn in found.turns] == [spoken for _, spoken in SPOKEN]
-
-
-@pytest.mark.parametrize("missing", ["utt2spk", "segments"])
-def test_a_data_folder_may_lack_a_file(missing: str, tmp_path: Path) -> None:
-    files = {"text": "u1 how are you\nu2 i am ill\n", "segments": "u1 r 0 1\nu2 r 1 2\n", "utt2spk": "u1 ann\nu2 bo\n"}
-    for name, text in files.items():
-        if name != missing:
-            (tmp_path / name).write_text(text, encoding="utf-8")
-    (found,) = read_files([tmp_path])
-    if missing == "utt2spk":
-        assert found.problem is not None
-        assert "no file says who speaks" in str(found.problem)
-    else:
-        assert [(turn.speaker, turn.start_s) for turn in found.sessions[0].turns] == [("ann", None), ("bo", None)]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers import ReadOptions, as_sessions, find_files, read, read_files
-from therapy_analytics.readers._fragment_reading import read_fragment
-from therapy_analytics.readers._fragments import find_fragments
+from therapy_analytics.readers._transcript_reading import read_transcript
+from therapy_analytics.readers._transcripts import find_transcripts
 from therapy_analytics.session import Session
 
 Sessions = Callable[..., tuple[Session, ...]]
@@ -114,25 +114,25 @@ def test_files_of_one_speaker_each_are_joined_wherever_they_are_read(tmp_path: P
 
 def test_a_file_that_is_given_alone_is_not_joined_with_one_that_is_not(tmp_path: Path) -> None:
     doctor, _ = visit(tmp_path, doctor="Doctor: How did it go?\nPatient: Well.\n")
-    (fragment,) = find_fragments([doctor])
-    assert (fragment.voices, fragment.apart) == ((), "")
+    (transcript,) = find_transcripts([doctor])
+    assert (transcript.voices, transcript.apart) == ((), "")
 
 
 def test_a_joined_talk_travels_and_has_a_hash_of_all_its_files(tmp_path: Path) -> None:
     visit(tmp_path)
-    (fragment,) = pickle.loads(pickle.dumps(list(find_fragments([tmp_path]))))
-    first = read_fragment(fragment, ReadOptions())
+    (transcript,) = pickle.loads(pickle.dumps(list(find_transcripts([tmp_path]))))
+    first = read_transcript(transcript, ReadOptions())
     visit(tmp_path, patient=PATIENT.replace("went", "walked"))
-    second = read_fragment(fragment, ReadOptions())
+    second = read_transcript(transcript, ReadOptions())
     assert first.sha256 != second.sha256
     assert [one.sessions[0].turns[1].text for one in (first, second)] == ["I went there.", "I walked there."]
 
 
 def test_a_talk_that_changes_between_two_passes_is_a_problem_in_plain_words(tmp_path: Path) -> None:
     visit(tmp_path)
-    (fragment,) = find_fragments([tmp_path])
+    (transcript,) = find_transcripts([tmp_path])
     visit(tmp_path, patient="Nothing with times.\n")
-    problem = read_fragment(fragment, ReadOptions()).problem
+    problem = read_transcript(transcript, ReadOptions()).problem
     assert problem is not None
     assert problem.problem == "the file changed while it was read"
 
@@ -149,4 +149,4 @@ def test_times_of_day_in_two_files_are_not_joined_by_guess(tmp_path: Path) -> No
 def test_names_alone_join_nothing(tmp_path: Path) -> None:
     for name in ("lee_anna.txt", "lee_berta.txt", "plan_a.txt", "plan_b.txt"):
         (tmp_path / name).write_text(DOCTOR)
-    assert len(list(find_fragments([tmp_path]))) == len(find_files([tmp_path]))
+    assert len(list(find_transcripts([tmp_path]))) == len(find_files([tmp_path]))

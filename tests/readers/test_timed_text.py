@@ -94,6 +94,11 @@ def test_a_file_without_captions_is_refused(problem: ProblemOf) -> None:
     assert "broken or breaks off" in problem(tt("<div>")[:-9], "a.ttml").problem
 
 
+def test_attributes_for_each_element_are_refused(problem: ProblemOf) -> None:
+    long = f'<!DOCTYPE tt [<!ATTLIST br desc CDATA "{"a" * 9_000}">]>'
+    assert "unsafe" in problem(long + tt("<p begin='0s'>Ann: So.</p>" + "<br/>" * 9), "a.ttml").problem
+
+
 def ass(*lines: str, columns: str = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text") -> str:
     return "\n".join(["[Script Info]", "", "[Events]", f"Format: {columns}", *lines, ""])
 

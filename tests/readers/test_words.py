@@ -122,10 +122,8 @@ def read_words(session: Session) -> Words:
 
 
 def read_one(form: Form, dialogue: Dialogue, folder: Path) -> Session:
-    for name, text in form.beside(dialogue).items():
-        (folder / name).write_text(text, encoding="utf-8")
     written = form.write(dialogue)
-    path = folder / form.file_name
+    path = folder / f"case{form.suffix}"
     path.write_bytes(written if isinstance(written, bytes) else written.encode())
     (reading,) = read_files([path])
     assert reading.problem is None, f"{reading.problem}\n{dialogue}"
@@ -197,7 +195,7 @@ def test_every_speaker_keeps_their_words(form: Form, data: st.DataObject, tmp_pa
         session = read_one(form, dialogue, tmp_path)
         assert_same_words(dialogue, session, loose=form.loose)
         assert_roles(dialogue, session)
-    assert form.loose or choose_reader(load_source(tmp_path / form.file_name, ReadOptions())).name == form.reader
+    assert form.loose or choose_reader(load_source(tmp_path / f"case{form.suffix}", ReadOptions())).name == form.reader
 
 
 def extracted(path: Path) -> Words:

@@ -16,7 +16,7 @@ from therapy_analytics.readers import RawSession, ReadOptions, Row, read
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers._build import build_session
 from therapy_analytics.session import Session, Turn
-from therapy_analytics.writers import FEATURES, WRITERS, Writer, convert
+from therapy_analytics.writers import FEATURES, WRITERS, Writer, convert, writer
 
 FORMS = list(WRITERS)
 SPEAKERS = [("Ruth Lindqvist", "therapist"), ("Dana", "client"), ("Observer", "other")]
@@ -103,8 +103,10 @@ def test_the_samples_survive(form: Writer, samples: Path, tmp_path: Path) -> Non
         assert dict(after[name].metadata) == dict(session.metadata)
 
 
-def test_what_is_lost_is_said(samples: Path, tmp_path: Path) -> None:
-    done = convert([samples / "nair_yuki.txt", samples / "aria_ben.json"], "vtt", tmp_path)
+def test_what_is_lost_is_said(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WRITERS, "_things", dict(WRITERS._things))
+    writer("plain", suffix=".txt", holds={"times", "ends", "codes", "others"})(lambda _: b"")
+    done = convert([samples / "nair_yuki.txt", samples / "aria_ben.json"], "plain", tmp_path)
     assert done.losses == (("nair_yuki", ("line breaks inside turns",)),)
 
 

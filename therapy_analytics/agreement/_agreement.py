@@ -29,7 +29,7 @@ from therapy_analytics.analysis import Analysis
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.readers._account import Remark
-from therapy_analytics.readers._addresses import sources_of
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results import PROBLEMS, write_not_drawn
 from therapy_analytics.tables import DIGITS
 from therapy_analytics.verbs import options_of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,15 +12,16 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.agreement._cells import MISSING, ONE, UNSURE, ZERO, Block, CellReader
-from therapy_analytics.agreement._coded_files import coded_table, holds_codes
 from therapy_analytics.agreement._labels import SETS, LabelIndex, books, slug
 from therapy_analytics.agreement._machine import Machine, with_words
 from therapy_analytics.agreement._match import match
 from therapy_analytics.cells import restore
 from therapy_analytics.clusters import Ints
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
-from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
+from therapy_analytics.readers._limits import whole_file
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._other_programs import other_program
 from therapy_analytics.tables import GOLD
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -36,6 +39,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 ALONE = "human"
 BLANK = ("none", "missing")
 _GOLD = "gold"
+_NO_TABLE = "Give a table: CSV, xlsx or JSON Lines, with a row a turn or a row a turn and code"
 UNBLINDED = "unblinded"
 """The column by which corrections of the report page are known."""
 
@@ -131,7 +135,7 @@ def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options:
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
-    """Return a table (CSV of any separator, xlsx), or the codes in a file of another program, all cells as text.
+    """Return a table (CSV of any separator, xlsx, JSON Lines), all cells as text.
 
     Raises
     ------
@@ -139,8 +143,14 @@ def read_table(path: Path | str) -> pd.DataFrame:
         It is none that can be read.
     """
     path = Path(path)
-    if holds_codes(path):
-        return as_text(coded_table(path))
+    if path.suffix.lower() == ".eaf":
+        problem = "this is an ELAN file, and codes are read from tables"
+        remedy = "Export its tiers of codes from ELAN as tab-delimited text, from which docs/coding.md makes codes"
+        raise BadDataFileError(str(path), problem, remedy)
+    if (other := other_program(path)) is not None:
+        raise BadDataFileError(str(path), f"{other[0]}, and codes are read from tables", other[1])
+    if path.suffix.lower() == ".jsonl":
+        return as_text(_json_lines(path))
     try:
         if path.suffix.lower() in {".xlsx", ".xlsm"}:
             from therapy_analytics.readers._base import Source  # noqa: PLC0415
@@ -150,8 +160,21 @@ def read_table(path: Path | str) -> pd.DataFrame:
             return restore(pd.read_excel(path, dtype=str, keep_default_na=False))
         table = pd.read_csv(path, dtype=str, keep_default_na=False, sep=None, engine="python", encoding="utf-8-sig")
         return restore(table)
-    except (ValueError, OSError, pd.errors.ParserError):
+    except (ValueError, OSError, csv.Error, pd.errors.ParserError):
         raise BadDataFileError(str(path), "it is no table that can be read", "Save it as CSV (UTF-8) or xlsx") from None
+
+
+def _json_lines(path: Path) -> pd.DataFrame:
+    try:
+        lines = whole_file(str(path), str(path)).decode("utf-8-sig").splitlines()
+        rows = [json.loads(line) for line in lines if line.strip()]
+        frame = pd.DataFrame(rows)
+    except (ValueError, RecursionError, AttributeError, UnreadableFileError):
+        problem = "it is no table that can be read: JSON Lines with an object a line"
+        raise BadDataFileError(str(path), problem, _NO_TABLE) from None
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise BadDataFileError(str(path), "its lines are not objects", _NO_TABLE)
+    return frame
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:

@@ -98,7 +98,6 @@ TRANSCRIPTS, RESULTS, PEOPLE = "Transcripts", "Results", "Codes by people"
 INPUT, MEASURED, TAGGER, OUTPUT, SCALE = "Input", "What is measured", "Tagger", "Output", "Scale"
 """The groups that `--help` shows options in, the same for all commands."""
 
-# As text: a path would make s3:/ of s3://.
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATHS", help="Transcripts, and folders of them.", show_default=False)
 ]

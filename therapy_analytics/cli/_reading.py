@@ -70,12 +70,7 @@ def convert(
     *,
     to: Annotated[
         str,
-        typer.Option(
-            metavar="FORMAT",
-            help="chat, csv, docx, elan, jsonl, qdpx or vtt.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
+        typer.Option(metavar="FORMAT", help="csv or jsonl.", show_default=False, rich_help_panel=OUTPUT),
     ],
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the files go; nothing is overwritten.", rich_help_panel=OUTPUT)

@@ -171,7 +171,7 @@ def export(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="A folder that tanalyze run wrote; for codes_csv and codes_jsonl also a project of another program.",
+            help="A folder that tanalyze run wrote.",
             show_default=False,
         ),
     ],
@@ -180,7 +180,7 @@ def export(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="Tables: csv, stata, spss or parquet. Codes: codes_csv, codes_jsonl; with words, qdpx or elan.",
+            help="Tables: csv, stata, spss or parquet. Codes that people gave: codes_csv, codes_jsonl.",
         ),
     ] = "csv",
     out: Annotated[
@@ -194,10 +194,6 @@ def export(
             show_default="yes for csv",
         ),
     ] = None,
-    transcripts: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="For qdpx and elan: where the words are.", show_default=False),
-    ] = None,
     gold: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="For codes: codes that people gave. Repeatable.", show_default=False),
@@ -205,19 +201,16 @@ def export(
     pseudonyms: Key = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace exports of other results.")] = False,
 ) -> None:
-    """Write the tables of a run for a spreadsheet, R, Stata or SPSS, or its codes for programs such as NVivo."""
-    from therapy_analytics.exports import WITH_WORDS  # noqa: PLC0415
+    """Write the tables of a run for a spreadsheet, R, Stata or SPSS, or the codes that people gave."""
     from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
 
     out = out or beside(results, "export")
     with sentences():
         files = export_tables(
-            results, out, to=to, wide=wide, transcripts=transcripts, gold=tuple(gold or ()),
-            pseudonyms=key_in(pseudonyms), replace=replace, on_before=remark,
+            results, out, to=to, wide=wide, gold=tuple(gold or ()), pseudonyms=key_in(pseudonyms),
+            replace=replace, on_before=remark,
         )  # fmt: skip
     say(*map(str, files))
-    if to in WITH_WORDS:
-        say(f"{out} holds the words of the sessions. Keep it as you keep the transcripts.")
 
 
 @app.command(rich_help_panel=RESULTS)

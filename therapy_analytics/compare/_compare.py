@@ -32,7 +32,7 @@ from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._account import Remark
-from therapy_analytics.readers._addresses import sources_of
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.verbs import options_of
 

@@ -1,4 +1,4 @@
-"""Export of tables to CSV, Parquet, Stata and SPSS, and of codes turn by turn to programs in which people code.
+"""Export of tables to CSV, Parquet, Stata and SPSS, and of codes by people turn by turn.
 
 How to add a form: write ``f(tables, out) -> None`` in a new module of this folder, which calls `private.fresh` for each
 file that it writes, and add it to `FORMS`.
@@ -14,7 +14,7 @@ from therapy_analytics.analysis import Analysis
 from therapy_analytics.core.folders import Made, alone_in, replaced_in
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import BadOptionError, UnknownNameError
-from therapy_analytics.exports._coded import CODED_FORMS, WITH_WORDS, export_codes
+from therapy_analytics.exports._coded import CODED_FORMS, export_codes
 from therapy_analytics.exports._labelled import library, write_spss, write_stata
 from therapy_analytics.exports._tables import (
     EXPORTED,
@@ -26,10 +26,10 @@ from therapy_analytics.exports._tables import (
     write_csv,
     write_parquet,
 )
-from therapy_analytics.readers._addresses import sources_of
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results import load
 
-__all__ = ["CODED_FORMS", "FORMS", "WITH_WORDS", "export"]
+__all__ = ["CODED_FORMS", "FORMS", "export"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,37 +77,31 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     *,
     to: str = "csv",
     wide: bool | None = None,
-    transcripts: str | Path | None = None,
     gold: Sequence[str | Path] = (),
     pseudonyms: Pseudonyms | None = None,
     replace: bool = False,
     on_before: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
-    """Write the tables of an analysis for a spreadsheet, R, Stata or SPSS; or its codes for programs for coding.
+    """Write the tables of an analysis for a spreadsheet, R, Stata or SPSS; or the codes that people gave.
 
     Parameters
     ----------
     results : Analysis, str or Path
-        What `analyze` returned, or a folder that ``tanalyze run`` wrote. For ``codes_csv`` and ``codes_jsonl`` also a
-        REFI-QDA project, an ELAN file, or a folder of such files.
+        What `analyze` returned, or a folder that ``tanalyze run`` wrote.
     out : str or Path
         Folder for the files, made if need be (private, 0700). An earlier export of the same results to the same form
         is replaced.
-    to : {"csv", "stata", "spss", "parquet", "qdpx", "elan", "codes_csv", "codes_jsonl"}, optional
+    to : {"csv", "stata", "spss", "parquet", "codes_csv", "codes_jsonl"}, optional
         ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need the package pyreadstat
-        (extra ``stats``), ``parquet`` needs pyarrow (extra ``parquet``), ``csv`` needs nothing. ``qdpx`` writes one
-        project in the exchange format of NVivo, MAXQDA and ATLAS.ti, ``elan`` an .eaf file for each session: **both
-        hold the words of the sessions**, with the codes of the machine and of people. ``codes_csv`` and
+        (extra ``stats``), ``parquet`` needs pyarrow (extra ``parquet``), ``csv`` needs nothing. ``codes_csv`` and
         ``codes_jsonl`` write the codes of people, a row a turn and code, without words.
     wide : bool, optional
         Whether the table `wide` is written, too: a row a session, every number that was measured in a column (up to
         some 1,300; Stata/BE opens 2,048). Default: for CSV alone.
-    transcripts : str or Path, optional
-        For ``qdpx`` and ``elan``: where the words are, if the results do not hold them.
     gold : sequence of str or Path, optional
         For forms of codes: files of codes by people, as ``tanalyze agree`` reads them.
     pseudonyms : Pseudonyms, optional
-        For forms of codes: the key that the results were made with, to find their sessions in transcripts and files.
+        For forms of codes: the key that the results were made with, to find their sessions in files of codes.
     replace : bool, optional
         Whether exports of other results, in any form, are replaced.
     on_before : callable, optional
@@ -133,22 +127,20 @@ def export(  # noqa: PLR0913 (each is an option of the command)
 
     Notes
     -----
-    ``qdpx`` and ``elan`` hold the words of the sessions; tables only where the results hold them (column ``text`` of
-    the turns, of ``--quotes``).
+    Tables hold the words of the sessions only where the results do (column ``text`` of the turns, of ``--quotes``).
     The same tables give the same bytes: where a form has a date, it is 1 January 2000.
     """
     if to in CODED_FORMS:
         if wide:
             raise BadOptionError("--wide", f"it is for tables of measures, not for {to}", "Leave it out")
         return export_codes(
-            results, Path(out), to=to, transcripts=transcripts, gold=gold, pseudonyms=pseudonyms, replace=replace,
-            on_before=on_before,
-        )  # fmt: skip
+            results, Path(out), to=to, gold=gold, pseudonyms=pseudonyms, replace=replace, on_before=on_before
+        )
     if to not in FORMS:
         kind = "form to export to"
         raise UnknownNameError(kind, to, (*FORMS, *CODED_FORMS))
-    if gold or transcripts is not None or pseudonyms is not None:
-        option = "--gold" if gold else "--transcripts" if transcripts is not None else OPTION
+    if gold or pseudonyms is not None:
+        option = "--gold" if gold else OPTION
         raise BadOptionError(option, f"it is for forms of codes, not for {to}", f"Give --to {', '.join(CODED_FORMS)}")
     form = FORMS[to]
     form.check()

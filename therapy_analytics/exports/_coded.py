@@ -1,17 +1,13 @@
-"""Codes for other programs: REFI-QDA projects and ELAN files with words, tables of codes without."""
+"""Codes by people turn by turn, without words: a row a turn, coder and code, as CSV or JSON Lines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from therapy_analytics.agreement._coded_files import COLUMNS, code_rows, holds_codes
 from therapy_analytics.agreement._gold import (
     ALONE,
     GoldOptions,
@@ -24,38 +20,34 @@ from therapy_analytics.agreement._gold import (
 from therapy_analytics.agreement._machine import Machine, read_machine
 from therapy_analytics.agreement._match import match
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
-from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.errors import BadOptionError
 from therapy_analytics.private import write
-from therapy_analytics.readers import ReadOptions, read_files
-from therapy_analytics.readers._account import Account
-from therapy_analytics.readers._addresses import sources_of
-from therapy_analytics.readers._coded import MACHINE, CodedSession, CodesOfTurn, merged, with_own_codes
-from therapy_analytics.results import read_csv, read_wide_turns
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.tables import GOLD
-from therapy_analytics.writers._refi import CodeMeaning, refi_project
-from therapy_analytics.writers.elan import elan_file
 
-QDPX, ELAN, CODES_CSV, CODES_JSONL = "qdpx", "elan", "codes_csv", "codes_jsonl"
-CODED_FORMS = (QDPX, ELAN, CODES_CSV, CODES_JSONL)
-"""Forms that hold codes turn by turn: the first two with the words of the sessions, the others without."""
-WITH_WORDS = (QDPX, ELAN)
-_FILES = {QDPX: "project.qdpx", CODES_CSV: "codes.csv", CODES_JSONL: "codes.jsonl"}
-_OWN_CODES = "Own codes"
-_TRANSCRIPTS = "--transcripts"
+CODES_CSV, CODES_JSONL = "codes_csv", "codes_jsonl"
+CODED_FORMS = (CODES_CSV, CODES_JSONL)
+"""Forms that hold codes turn by turn."""
+_FILES = {CODES_CSV: "codes.csv", CODES_JSONL: "codes.jsonl"}
+_COLUMNS = ("session_id", "turn", "code", "value", "coder", "note")
+"""A row says of a turn (from 0) whether a coder gave it a code (1) or not (0)."""
+_PEOPLE = "people"
+"""The coder of columns of 0 and 1 that a transcript brought without saying whose they are."""
+_CODER = "coder_"
+_FLAGS = frozenset({"0", "1", ""})
 
 
 @dataclass(frozen=True, slots=True)
-class _Coded:
-    """Sessions with codes, what the codes mean, and when each coder's codes were written."""
+class _CodesOfTurn:
+    """What one coder said of one turn; `known` are all codes decided about, None where nothing says which."""
 
-    sessions: Sequence[CodedSession]
-    meanings: Mapping[str, CodeMeaning] = field(default_factory=dict)
-    dates: Mapping[str, str] = field(default_factory=dict)
+    coder: str
+    codes: tuple[str, ...] = ()
+    known: tuple[str, ...] | None = None
+    note: str = ""
 
 
 def export_codes(  # noqa: PLR0913 (each is an option of the command)
@@ -63,155 +55,59 @@ def export_codes(  # noqa: PLR0913 (each is an option of the command)
     out: Path,
     *,
     to: str,
-    transcripts: str | Path | None,
     gold: Sequence[str | Path],
     pseudonyms: Pseudonyms | None,
     replace: bool,
     on_before: Callable[[str], None],
 ) -> list[Path]:
     """Write codes turn by turn, see `therapy_analytics.exports.export`."""
-    tables = to in (CODES_CSV, CODES_JSONL)
-    source = None if isinstance(results, Analysis) else Path(results)
-    if source is not None and holds_codes(source) and not (source / "run.json").is_file():
-        if not tables or gold or transcripts is not None:
-            problem = f"{source} holds codes of other programs, from which {CODES_CSV} and {CODES_JSONL} alone are made"
-            raise BadOptionError("--to", problem, "To write words in another form, use tanalyze convert")
-        table = read_table(source)
-        refuse_unblinded(table)
-        lacking = [name for name in ("session_id", "turn", "code", "value") if name not in table]
-        if lacking:
-            problem = f"its lines have no {lacking[0]}: a line is a turn and one code"
-            raise BadDataFileError(str(source), problem, "Name the results, and this file with --gold")
-        files = {_FILES[to]: _table(table.reindex(columns=list(COLUMNS), fill_value="").to_numpy().tolist(), to)}
-    else:
-        coded = _coded(results, transcripts, gold, pseudonyms, needs_words=not tables)
-        files = _files(coded, to)
-    made = Made(
-        what="exported codes", names=list(files), sources=sources_of(results, *gold), replace=replace, say=on_before
-    )
+    machine = read_machine(results)
+    refuse_other_key([machine.recipe], pseudonyms)
+    given = _brought(machine)
+    for path in gold:
+        for at, one in _people(machine, path, pseudonyms):
+            given[at].append(one)
+    rows = list(_rows(machine, list(map(_merged, given))))
+    if not rows:
+        problem = "nobody but the machine gave codes in it"
+        remedy = "Name tables of codes by people with --gold; the machine's are in turns.csv"
+        raise BadOptionError("--gold", problem, remedy)
+    name = _FILES[to]
+    made = Made(what="exported codes", names=[name], sources=sources_of(results, *gold), replace=replace, say=on_before)
     with replaced_in(out, made) as part:
-        for name, content in files.items():
-            write(part / name, content)
-    return [out / name for name in files]
-
-
-def _files(coded: _Coded, to: str) -> dict[str, bytes]:
-    if to == QDPX:
-        name = "Sessions coded with therapy-analytics"
-        return {_FILES[to]: refi_project(name, coded.sessions, meanings=coded.meanings, dates=coded.dates)}
-    if to == ELAN:
-        return {f"{one.id}.eaf": elan_file(one, **_when(coded.dates)) for one in coded.sessions}
-    return {_FILES[to]: _table(list(code_rows(coded.sessions)), to)}
-
-
-def _when(dates: Mapping[str, str]) -> dict[str, str]:
-    return {"when": dates[MACHINE]} if MACHINE in dates else {}
+        write(part / name, _table(rows, to))
+    return [out / name]
 
 
 def _table(rows: Sequence[Sequence[str]], to: str) -> bytes:
     """Return a row a turn and code, as CSV or JSON Lines."""
-    if not rows:
-        problem = "nobody but the machine gave codes in it"
-        raise BadOptionError(
-            "--gold", problem, "Name tables of codes by people with --gold; the machine's are in turns.csv"
-        )
     if to == CODES_CSV:
-        return csv_of_rows([COLUMNS, *rows]).encode()
-    return "".join(json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False) + "\n" for row in rows).encode()
+        return csv_of_rows([_COLUMNS, *rows]).encode()
+    lines = (json.dumps(dict(zip(_COLUMNS, row, strict=True)), ensure_ascii=False) for row in rows)
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _coded(
-    results: Analysis | str | Path,
-    transcripts: str | Path | None,
-    gold: Sequence[str | Path],
-    pseudonyms: Pseudonyms | None,
-    *,
-    needs_words: bool,
-) -> _Coded:
-    frame = results.wide_turns if isinstance(results, Analysis) else read_wide_turns(results)
-    machine = read_machine(results)
-    refuse_other_key([machine.recipe], pseudonyms)
-    given: list[list[CodesOfTurn]] = [[] for _ in range(len(machine.turns))]
-    whose = MACHINE if not machine.recipe else f"{MACHINE} ({dict(machine.recipe['tagger']).get('kind', 'tagger')})"
-    decided = machine.turns[list(machine.codes)].eq(1).to_numpy()
-    if needs_words:
-        for at, row in enumerate(decided):
-            codes = tuple(code for code, has in zip(machine.codes, row, strict=True) if has)
-            given[at].append(CodesOfTurn(whose, codes))
-    turns = _turns(frame.reset_index(drop=True), machine)
-    words = _read_words(transcripts, machine, pseudonyms) if transcripts is not None else turns
-    if needs_words and transcripts is None and "text" not in frame:
-        problem = "these results hold no words, and this form is words with codes"
-        raise BadOptionError(_TRANSCRIPTS, problem, "Name the transcripts that the run read, or run with --quotes")
-    dates = (
-        {} if isinstance(results, Analysis) else {one: _date(Path(results) / "run.json") for one in (MACHINE, whose)}
-    )
-    for path in gold:
-        for at, one in _people(machine, path, pseudonyms):
-            given[at].append(one)
-            dates[one.coder] = _date(Path(path))
-    sessions = []
-    for name, places in machine.turns.groupby("session_id", sort=False).indices.items():
-        brought = with_own_codes(Session(id=str(name), source_file="", turns=turns[str(name)]))
-        both = zip(map(int, places), brought.given, strict=True)
-        of_turns = tuple(merged((*given[at], *more)) for at, more in both)
-        sessions.append(CodedSession(str(name), words[str(name)], of_turns))
-    return _Coded(sessions, _meanings(machine, results), dates)
+def _brought(machine: Machine) -> list[list[_CodesOfTurn]]:
+    """Return the codes that the transcripts brought: a column of labels is of one coder, one of 0 and 1 is a code."""
+    cells = as_text(machine.turns[[name for name in machine.turns if str(name).startswith(GOLD)]])
+    cells = cells.rename(columns=lambda name: str(name).removeprefix(GOLD))
+    given: list[list[_CodesOfTurn]] = [[] for _ in range(len(cells))]
+    for places in machine.turns.groupby("session_id", sort=False).indices.values():
+        own = cells.iloc[places]
+        flags = {name for name in own if set(own[name]) <= _FLAGS and not str(name).startswith(_CODER)}
+        for at, row in zip(map(int, places), own.to_dict("records"), strict=True):
+            decided = tuple(str(name) for name, value in row.items() if name in flags and value)
+            if decided:
+                codes = tuple(name for name in decided if row[name] == "1")
+                given[at].append(_CodesOfTurn(_PEOPLE, codes, decided))
+            for name, value in ((str(name), value) for name, value in row.items() if value and name not in flags):
+                coder = name.removeprefix(_CODER) if name.startswith(_CODER) else f"{GOLD}{name}"
+                given[at].append(_CodesOfTurn(coder, tuple(dict.fromkeys(filter(None, value.split(";"))))))
+    return given
 
 
-def _turns(frame: pd.DataFrame, machine: Machine) -> dict[str, tuple[Turn, ...]]:
-    """Return the turns of the results by session, with the codes that the transcripts brought."""
-    brought = {
-        name: as_text(machine.turns[[name]])[name].tolist() for name in machine.turns if str(name).startswith(GOLD)
-    }
-    text = as_text(frame[["text"]])["text"].tolist() if "text" in frame else [""] * len(frame)
-    speaker = as_text(frame[["speaker"]])["speaker"].tolist() if "speaker" in frame else machine.turns["role"].tolist()
-    times = [
-        pd.to_numeric(frame[name], errors="coerce").tolist() if name in frame else [float("nan")] * len(frame)
-        for name in ("start_s", "end_s")
-    ]
-    found: dict[str, list[Turn]] = {}
-    for at, (session, turn, role) in enumerate(
-        zip(machine.turns["session_id"], machine.turns["turn"], machine.turns["role"], strict=True)
-    ):
-        start, end = (None if pd.isna(column[at]) else float(column[at]) for column in times)
-        codes = {str(name).removeprefix(GOLD): cells[at] for name, cells in brought.items() if cells[at]}
-        found.setdefault(session, []).append(
-            Turn(
-                index=int(turn), speaker=speaker[at], role=_role(role), text=text[at], first_row=int(turn) + 1,
-                start_s=start, end_s=end, gold=codes,
-            )
-        )  # fmt: skip
-    return {session: tuple(own) for session, own in found.items()}
-
-
-def _role(written: str) -> Role:
-    return "therapist" if written == "therapist" else "client" if written == "client" else "other"
-
-
-def _read_words(
-    transcripts: str | Path, machine: Machine, pseudonyms: Pseudonyms | None
-) -> dict[str, tuple[Turn, ...]]:
-    """Return the turns of the sessions in the transcripts, which must be those of the results."""
-    found: dict[str, tuple[Turn, ...]] = {}
-    options = ReadOptions(pseudonyms=pseudonyms)
-    for reading in read_files([transcripts], options=options, account=Account(options)):
-        if reading.problem is not None:
-            raise reading.problem
-        found |= {session.id: session.turns for session in reading.sessions}
-    for key, role in machine.turns.groupby("session_id", sort=False)["role"]:
-        name = str(key)
-        if name not in found:
-            remedy = lacking_key([machine.recipe], pseudonyms) or "Name all transcripts of the run"
-            raise BadOptionError(_TRANSCRIPTS, f"session {name} is not among them", remedy)
-        if [turn.role for turn in found[name]] != role.tolist():
-            problem = f"session {name} has other turns there than in the results"
-            raise BadOptionError(_TRANSCRIPTS, problem, "Name the transcripts as the run read them, or run again")
-    return found
-
-
-def _people(machine: Machine, path: str | Path, pseudonyms: Pseudonyms | None) -> list[tuple[int, CodesOfTurn]]:
-    """Return the codes of people in a table or a file of another program, with the row of the turn each is about."""
+def _people(machine: Machine, path: str | Path, pseudonyms: Pseudonyms | None) -> list[tuple[int, _CodesOfTurn]]:
+    """Return the codes of people in a table, with the row of the turn each is about."""
     rows = named(read_table(path), {})
     refuse_unblinded(rows)
     if not {"code", "value"} <= set(rows.columns):
@@ -236,24 +132,43 @@ def _people(machine: Machine, path: str | Path, pseudonyms: Pseudonyms | None) -
         if remark:
             one["notes"][remark] = None
     return [
-        (at, CodesOfTurn(coder, tuple(one["codes"]), tuple(one["known"]), "\n".join(one["notes"])))
+        (at, _CodesOfTurn(coder, tuple(one["codes"]), tuple(one["known"]), "\n".join(one["notes"])))
         for (at, coder), one in found.items()
     ]
 
 
-def _meanings(machine: Machine, results: Analysis | str | Path) -> dict[str, CodeMeaning]:
-    """Return the category and definition of codes: of the package's books, else of the run's codebook."""
-    found = {
-        code.column: CodeMeaning(book.name, code.definition) for book in builtin_codebooks() for code in book.codes
-    }
-    own = [code for code in machine.codes if code not in found]
-    if own:
-        table = results.codebook if isinstance(results, Analysis) else read_csv(Path(results) / "codebook.csv")
-        meanings = dict(zip(table["column"], table["meaning"], strict=True))
-        found |= {code: CodeMeaning(_OWN_CODES, str(meanings.get(code, ""))) for code in own}
+def _merged(given: Iterable[_CodesOfTurn]) -> dict[str, _CodesOfTurn]:
+    """Return what is said of one turn by coder."""
+    found: dict[str, _CodesOfTurn] = {}
+    for one in given:
+        old = found.get(one.coder, _CodesOfTurn(one.coder))
+        known = None if old.known is None and one.known is None else (*(old.known or ()), *(one.known or ()))
+        found[one.coder] = _CodesOfTurn(
+            one.coder,
+            tuple(dict.fromkeys((*old.codes, *one.codes))),
+            None if known is None else tuple(dict.fromkeys(known)),
+            "\n".join(dict.fromkeys(filter(None, (old.note, one.note)))),
+        )
     return found
 
 
-def _date(path: Path) -> str:
-    """Return when a file was last changed, in UTC."""
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _rows(machine: Machine, given: Sequence[dict[str, _CodesOfTurn]]) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Yield a row for each turn, coder and code, with 1 or 0.
+
+    Where nothing says which codes a coder decided about, these are all that the coder gave anywhere, in all turns of
+    the sessions in which the coder gave one.
+    """
+    used: dict[str, dict[str, None]] = {}
+    for one in (one for row in given for one in row.values()):
+        used.setdefault(one.coder, {}).update(dict.fromkeys(one.codes))
+    told = {one.coder for row in given for one in row.values() if one.known is not None}
+    numbers = machine.turns["turn"].tolist()
+    for session, places in machine.turns.groupby("session_id", sort=False).indices.items():
+        here = dict.fromkeys(one.coder for at in places for one in given[at].values() if one.codes or one.known)
+        for at in places:
+            for coder in here:
+                one = given[at].get(coder, _CodesOfTurn(coder))
+                known = (one.known or ()) if coder in told else tuple(used[coder])
+                for code in dict.fromkeys((*known, *one.codes)):
+                    value = "1" if code in one.codes else "0"
+                    yield str(session), str(int(numbers[at])), code, value, coder, one.note

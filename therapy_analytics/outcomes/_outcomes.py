@@ -25,8 +25,8 @@ from therapy_analytics.outcomes._scales import scale_index
 from therapy_analytics.outcomes._scores import read_scores, under_pseudonyms
 from therapy_analytics.outcomes._words import TAGGER_ERROR, in_short, summary, who
 from therapy_analytics.readers._account import Remark
-from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.readers._build import safe_id
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._report import NAME as REPORT
 from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from therapy_analytics.core.identity import LONGEST_FACT, groupings, may_be_fact, words_of
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
-from therapy_analytics.readers._addresses import folder_of, named, placed, real, shown
 from therapy_analytics.readers._applied import GUESSED, Applied
 from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._beside import is_kept, shown_fields
 from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._files import transcripts_in
-from therapy_analytics.readers._fragment_reading import FragmentReading
 from therapy_analytics.readers._metadata import SessionTable as Table
 from therapy_analytics.readers._metadata import plain_name, table_at
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._paths import placed
+from therapy_analytics.readers._transcript_reading import TranscriptReading
 
 _MOST_LISTED = 12
 _FOR_TABLES = "Leave it out: it is for tables (CSV, Excel, Parquet)"
@@ -73,14 +75,14 @@ class Account:
 
     def saw_table(self, path: str) -> None:
         """Note a table about sessions in a folder, whether or not transcripts lie beside it."""
-        self._passed[placed(path)] = shown(path)
+        self._passed[placed(path)] = printable(str(path))
 
-    def add(self, reading: FragmentReading) -> None:
+    def add(self, reading: TranscriptReading) -> None:
         """Count a file, or a part of one; its sessions are not looked at."""
-        places = [reading.fragment.place, *(one.place for one in reading.fragment.voices)]
-        self._files.update(map(real, places))
+        places = [reading.transcript.place, *(one.place for one in reading.transcript.voices)]
+        self._files.update(map(os.path.realpath, places))
         if reading.problem is not None:
-            self._unread.add(safe_id(named(reading.fragment.path).stem).casefold())
+            self._unread.add(safe_id(Path(printable(reading.transcript.path)).stem).casefold())
         self._applied.add(reading.applied)
 
     def add_sessions(self, applied: Applied) -> None:
@@ -146,7 +148,7 @@ class Account:
             try:
                 table = table_at(path, place, self._options)
             except BadDataFileError as error:
-                beside = folder_of(place) in map(folder_of, self._files)
+                beside = Path(place).parent in {Path(file).parent for file in self._files}
                 found += [] if beside else [error]  # the files beside it could not be read, and say why
             else:
                 found += [table] if table is not None else []
@@ -185,9 +187,9 @@ class Account:
         own = "" if self._options.metadata is None else placed(self._options.metadata)
         if table.place == own:
             return True
-        known = {*self._files, real(own)} if own else self._files
+        known = {*self._files, os.path.realpath(own)} if own else self._files
         try:
-            return all(real(path) in known for path in transcripts_in(folder_of(table.place)))
+            return all(os.path.realpath(path) in known for path in transcripts_in(str(Path(table.place).parent)))
         except UnreadableFileError:
             return False
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import named
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._limits import whole_file
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Role
@@ -144,44 +144,6 @@ class RawSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """What was decided about a large file as a whole, for readers of one part of it; columns by position, from 0.
-
-    Attributes
-    ----------
-    reader : str
-        The name of the reader.
-    form : str
-        Which of the layouts that the reader knows.
-    columns : tuple of int
-        Of a wide table: the columns of talk.
-    role : int or None
-        Of a table of utterances: the column of roles beside that of speakers.
-    about, codes : tuple of int
-        Of a table of utterances: the columns about the session as a whole, and those of codes by people.
-    partner : int or None
-        Of a table of utterances: the column without which the number of a session does not identify it.
-    """
-
-    reader: str
-    form: str
-    columns: tuple[int, ...] = ()
-    role: int | None = None
-    about: tuple[int, ...] = ()
-    codes: tuple[int, ...] = ()
-    partner: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a large file: data rows of a table, or bytes of a text, ``begin:end``."""
-
-    begin: int
-    end: int
-    layout: Layout
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """A file, with the options of the run.
 
@@ -198,9 +160,8 @@ class Source:
     encoding : str
         How `text` was decoded; ``binary`` when it was not.
     place : str
-        Where the file is opened: of a large one, `text` and `data` hold no more than the beginning.
-    part : Part or None
-        The part of a large file that is to be read.
+        Where the file is opened; empty for what is in memory. To tell the format of a large file, `text` and `data`
+        hold no more than its beginning.
     voice : str
         The one speaker of a file that holds one speaker of a talk, as its name says; a table then needs no speakers.
     """
@@ -211,7 +172,6 @@ class Source:
     data: bytes = field(default=b"", repr=False)
     encoding: str = "utf-8"
     place: str = ""
-    part: Part | None = None
     voice: str = ""
 
     @property
@@ -246,7 +206,6 @@ class Reader:
     sniff: Callable[[Source], float]
     read: ReadFunction
     description: str
-    cut: Callable[[Source, int], Sequence[Part]] | None = None
     one_session: bool = False
 
 
@@ -258,7 +217,6 @@ def reader(
     *,
     suffixes: tuple[str, ...],
     sniff: Callable[[Source], float],
-    cut: Callable[[Source, int], Sequence[Part]] | None = None,
     one_session: bool = False,
 ) -> Callable[[ReadFunction], ReadFunction]:
     """Register a function as the reader of a format.
@@ -271,10 +229,6 @@ def reader(
         File name endings of the format, as in ``(".vtt",)``.
     sniff : function
         From a `Source` to a certainty between 0 and 1.
-    cut : function, optional
-        From the beginning of a large file, and the number of bytes of a part, to its parts; to none where sessions
-        cannot be told apart. The reader is then given a `Source` with one of these parts, and must read from it what
-        it would read there from the whole file.
     one_session : bool, optional
         Whether a file of the format is one session, which may not be as large as a file of many.
 
@@ -291,7 +245,7 @@ def reader(
 
     def register(read: ReadFunction) -> ReadFunction:
         description = (read.__doc__ or "").strip().split("\n", maxsplit=1)[0]
-        READERS.add(name, Reader(name, suffixes, sniff, read, description, cut, one_session), module=read.__module__)
+        READERS.add(name, Reader(name, suffixes, sniff, read, description, one_session), module=read.__module__)
         return read
 
     return register
@@ -322,11 +276,12 @@ def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Sour
     UnreadableFileError
         It cannot be opened, is larger than what is read, is empty, or its letters cannot be decoded.
     """
-    return replace(decoded(named(path), whole_file(place or str(path), str(path)), options), place=place or str(path))
+    place = place or str(path)
+    return replace(decoded(Path(printable(str(path))), whole_file(place, str(path)), options), place=place)
 
 
 def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:
-    """Decode the bytes of a file, or of a part of it.
+    """Decode the bytes of a file, or of its beginning.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Files beside a transcript that belong to it: speakers, times, and facts about the sessions."""
+"""Files of a ConvoKit corpus beside its utterances: speakers, and facts about the sessions."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import sibling
 from therapy_analytics.readers._base import RawSession, Source, load_source
 from therapy_analytics.readers._json_walk import about
+from therapy_analytics.readers._paths import sibling
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 
 _UTTERANCES = frozenset({"utterances.jsonl", "utterances.json"})
 _OF_CORPUS = re.compile(r"(?:speakers|users|conversations|corpus|index)\.json|(?:info|vectors|vect_info|parsed)\..*")
 """Other files of a ConvoKit corpus."""
-TEXT, SEGMENTS, SPEAKERS = "text", "segments", "utt2spk"
-_OF_DATA = frozenset(
-    {SEGMENTS, SPEAKERS, "spk2utt", "spk2gender", "reco2file_and_channel", "utt2dur", "utt2num_frames", "reco2dur"}
-)
-_SCRIPTS = (".scp", ".ark", ".conf")
-"""Endings of other files of a Kaldi folder."""
 _ROLES = ("role", "speaker_role", "type")
 
 
@@ -35,14 +29,7 @@ def is_companion(name: str, names: Collection[str]) -> bool:
     >>> is_companion("speakers.json", {"speakers.json", "utterances.jsonl"}), is_companion("index.json", {"index.json"})
     (True, False)
     """
-    if not _UTTERANCES.isdisjoint(names) and _OF_CORPUS.fullmatch(name):
-        return True
-    return is_data_folder(names) and (name in _OF_DATA or name.endswith(_SCRIPTS))
-
-
-def is_data_folder(names: Collection[str]) -> bool:
-    """Tell whether names of files are those of a data folder of Kaldi or ESPnet."""
-    return TEXT in names and (SEGMENTS in names or SPEAKERS in names)
+    return not _UTTERANCES.isdisjoint(names) and _OF_CORPUS.fullmatch(name) is not None
 
 
 def beside(source: Source, name: str) -> str:

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from therapy_analytics.core.folders import MADE_FROM
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.readers._addresses import (
-    inside,
-    is_address,
-    is_folder,
-    located,
-    plainly,
-    real,
-    shown,
-    version,
-)
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._base import READERS, Reader, Source, refuse_binary
 from therapy_analytics.readers._companions import is_companion
 from therapy_analytics.readers._metadata import is_metadata
+from therapy_analytics.readers._other_programs import refuse_other_program
+from therapy_analytics.readers._paths import plainly, version
 
 _MEDIA = ".png .jpg .jpeg .gif .svg .webp .wav .mp3 .m4a .ogg .flac .mp4 .mov .avi .mkv .webm"
 _PROGRAMS = ".py .ipynb .toml .yaml .yml .css .js"
 _NO_TRANSCRIPT = frozenset(f"{_MEDIA} {_PROGRAMS}".split())
 _ABOUT = ("readme", "license", "licence", "changelog")
 _RESULT = ("run.json", "problems.csv")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+"""What an address begins with, of which a path keeps one of two slashes; the letter of a drive is none."""
 
 OnTable = Callable[[str], None]
 """Called with each table about sessions in the folders."""
@@ -48,7 +44,7 @@ def find_files(
     NothingToReadError
         There is none.
     """
-    return [located(path) for path, _ in walk(paths, leave_out, on_table)]
+    return [Path(path) for path, _ in walk(paths, leave_out, on_table)]
 
 
 def walk(
@@ -68,25 +64,30 @@ def walk(
     Raises
     ------
     NothingToReadError
-        A path holds the results of a run, or there is no file at all.
+        A path holds the results of a run or is an address on a network, or there is no file at all.
     """
-    named = [str(path) if is_address(path) else str(Path(path)) for path in paths]
-    folders = {path for path in named if is_folder(path)}
+    named = [str(Path(path)) for path in paths]
+    if any(_ADDRESS.match(path) and not Path(path).exists() for path in named):
+        raise NothingToReadError(
+            "An address on a network is not read, only files on this machine. Copy the transcripts into a folder here "
+            "first, for example with aws s3 cp --recursive, and name that folder."
+        )
+    folders = {path for path in named if Path(path).is_dir()}
     for path in named:
         if path in folders and _is_result(path):
-            raise NothingToReadError(f"{shown(path)} holds the results of an earlier run, not transcripts.")
+            raise NothingToReadError(f"{printable(path)} holds the results of an earlier run, not transcripts.")
     found: set[str] = set()
     forbidden = os.path.realpath(leave_out) if leave_out is not None else None
     short = _short_names(named)
     for path in named:
         for file in _below(path, forbidden, on_table) if path in folders else [path]:
-            place = real(file)
+            place = os.path.realpath(file)
             if place not in found:
                 found.add(place)
                 below = file.removeprefix(path) if path in folders and path != "." else f"/{file}" * (path in folders)
-                yield file, shown(f"{short[path]}{below}".replace(os.sep, "/").lstrip("/"))
+                yield file, printable(f"{short[path]}{below}".replace(os.sep, "/").lstrip("/"))
     if not found:
-        places = ", ".join(map(shown, named)) or "no path"
+        places = ", ".join(map(printable, named)) or "no path"
         raise NothingToReadError(
             f"No transcript was found in {places}. Give files or a folder with transcripts as text with speaker "
             "labels, Word, CSV, Excel, JSON or JSON Lines, or captions with speakers."
@@ -103,9 +104,9 @@ def _short_names(paths: Sequence[str]) -> dict[str, str]:
     >>> _short_names(["a/talks", "b/talks", "c/one.txt"]), _short_names(["a/one.txt"])
     ({'a/talks': 'a/talks', 'b/talks': 'b/talks', 'c/one.txt': 'one.txt'}, {'a/one.txt': 'one.txt'})
     """
-    if len(set(paths)) == 1 and is_folder(paths[0]):
+    if len(set(paths)) == 1 and Path(paths[0]).is_dir():
         return {paths[0]: ""}
-    places = {path: path if is_address(path) else str(Path(path).absolute()) for path in paths}
+    places = {path: str(Path(path).absolute()) for path in paths}
     parts = {place: place.replace(os.sep, "/").rstrip("/").split("/") for place in places.values()}
     found = {place: own[-1] for place, own in parts.items()}
     for n in range(2, 1 + max(map(len, parts.values()), default=0)):
@@ -122,12 +123,12 @@ def _below(folder: str, forbidden: str | None, on_table: OnTable | None) -> Iter
         yield folder  # opening it will say why it cannot be read, and the run goes on
         return
     for path in paths:
-        if is_folder(path):
-            is_link = not is_address(path) and (Path(path).is_symlink() or os.path.realpath(path) == forbidden)
-            if not is_link and not _is_result(path) and not version(inside(path, MADE_FROM)):
+        if Path(path).is_dir():
+            is_link = Path(path).is_symlink() or os.path.realpath(path) == forbidden
+            if not is_link and not _is_result(path) and not version(str(Path(path) / MADE_FROM)):
                 yield from _below(path, forbidden, on_table)
         elif _may_be_transcript(path):
-            if not is_metadata(located(path)):
+            if not is_metadata(Path(path)):
                 yield path
             elif on_table is not None:
                 on_table(path)
@@ -142,7 +143,7 @@ def names_in(folder: str) -> list[str]:
         It cannot be looked into.
     """
     with plainly(folder):
-        return sorted(entry.name for entry in located(folder).iterdir())
+        return sorted(entry.name for entry in Path(folder).iterdir())
 
 
 def transcripts_in(folder: str) -> list[str]:
@@ -153,26 +154,26 @@ def transcripts_in(folder: str) -> list[str]:
     UnreadableFileError
         It cannot be looked into.
     """
-    files = [path for path in _visible(folder) if not is_folder(path) and _may_be_transcript(path)]
-    return [path for path in files if not is_metadata(located(path))]
+    files = [path for path in _visible(folder) if not Path(path).is_dir() and _may_be_transcript(path)]
+    return [path for path in files if not is_metadata(Path(path))]
 
 
 def _visible(folder: str) -> list[str]:
     """Return the paths in a folder, without hidden ones and files that are read with a transcript beside them."""
     names = names_in(folder)
     shown_names = [name for name in names if not name.startswith((".", "~$")) and not is_companion(name, names)]
-    return [inside(folder, name) for name in shown_names]
+    return [str(Path(folder) / name) for name in shown_names]
 
 
 def _is_result(folder: str) -> bool:
-    return all(version(inside(folder, name)) for name in _RESULT)
+    return all(version(str(Path(folder) / name)) for name in _RESULT)
 
 
 def _may_be_transcript(place: str) -> bool:
     """Tell a possible transcript from media, programs, notes about the folder, and files that are not regular."""
-    path = located(place)
+    path = Path(place)
     about = path.suffix.lower() in _NO_TRANSCRIPT or path.stem.lower().startswith(_ABOUT)
-    return not about and (is_address(place) or not path.exists() or path.is_file())
+    return not about and (not path.exists() or path.is_file())
 
 
 def choose_reader(source: Source) -> Reader:
@@ -181,8 +182,9 @@ def choose_reader(source: Source) -> Reader:
     Raises
     ------
     UnreadableFileError
-        None has any, or two have the same and the suffix does not decide.
+        None has any, two have the same and the suffix does not decide, or it is a file of a program that is not read.
     """
+    refuse_other_program(source)
     suffix = source.path.suffix.lower()
     bids = sorted(((one.sniff(source), suffix in one.suffixes, one.name, one) for one in READERS), reverse=True)
     (best, by_suffix, _, chosen), *others = bids

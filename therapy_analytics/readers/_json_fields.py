@@ -284,7 +284,7 @@ def _note(left: Left, kind: str) -> str:
 def words_of(content: Any, key: str, left: Left) -> str:
     """Return the words of a message's content, which may be a text, a list of parts, or an object around either.
 
-    Parts under `content` are paragraphs; elsewhere (as in Telegram's `text`) they are fragments of one sentence.
+    Parts under `content` are paragraphs; elsewhere (as in Telegram's `text`) they are transcripts of one sentence.
     """
     if isinstance(content, str):
         return without_thoughts(content, left) if "<" in content else content

@@ -6,13 +6,15 @@ Reading takes up to twelve times as much memory as what is read, unpacked; with 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import located, plainly, shown, size
+from therapy_analytics.printable import printable
+from therapy_analytics.readers._paths import plainly, size
 
 MB = 2**20
 LARGEST_FILE = 200 * MB
-"""Bytes, unpacked, of what is read at a time: a file, or a part of one that can be cut."""
+"""Bytes, unpacked, of a file."""
 LARGEST_SESSION = 24 * MB
 """Bytes, unpacked, of a file of a format that holds one session: some two weeks of talk without a pause."""
 MOST_LINES = 2_000_000
@@ -23,7 +25,7 @@ MOST_TURNS = 50_000
 MOST_LETTERS = 8 * MB
 """Turns, and letters, of a session: some seventy hours of talk, which take 2 GB and two minutes to measure."""
 _SPLIT = "Split it into several files, one a session"
-_CUT = "Split it into several files; JSON Lines with a session a line, and Parquet, may be of any size"
+_CUT = "Split it into several files, each with whole sessions"
 
 
 def whole_file(place: str, path: str) -> bytes:
@@ -34,7 +36,7 @@ def whole_file(place: str, path: str) -> bytes:
     UnreadableFileError
         It cannot be opened, or is larger than `LARGEST_FILE` or `MOST_LINES`.
     """
-    with plainly(path), located(place).open("rb") as file:
+    with plainly(path), Path(place).open("rb") as file:
         data: bytes = file.read(MB)
         if len(data) == MB:  # memory for more is only asked for where there is more
             data += file.read(LARGEST_FILE + 1 - MB)
@@ -42,7 +44,7 @@ def whole_file(place: str, path: str) -> bytes:
         refuse_large(path, max(len(data), size(place)), LARGEST_FILE)
     if data.count(b"\n") > MOST_LINES:
         problem = f"the file has more than {MOST_LINES // 10**6} million lines, the most that are read"
-        raise UnreadableFileError(shown(path), None, problem, _CUT)
+        raise UnreadableFileError(printable(path), None, problem, _CUT)
     return data
 
 
@@ -59,7 +61,7 @@ def refuse_large(path: str, n_bytes: int, most: int, *, packed: bool = False) ->
         what = "of a file in this format, which is one session," if of_one else "of a file"
         has = "would unpack to" if packed else "has"
         problem = f"the file {has} {_mb(n_bytes)}; at most {_mb(most)} {what} are read"
-        raise UnreadableFileError(shown(path), None, problem, _SPLIT if of_one else _CUT)
+        raise UnreadableFileError(printable(path), None, problem, _SPLIT if of_one else _CUT)
 
 
 def refuse_crowded(path: str, text: str) -> None:
@@ -73,7 +75,7 @@ def refuse_crowded(path: str, text: str) -> None:
     # An element of XML and HTML has two marks; rich text has a brace for each group.
     if text.count("\n") > MOST_ROWS or max(map(text.count, "<{")) > 2 * MOST_ROWS:
         problem = f"the file has more than {MOST_ROWS:,} lines or elements, the most of a session that are read"
-        raise UnreadableFileError(shown(path), None, problem, f"Take empty lines out. {_SPLIT}")
+        raise UnreadableFileError(printable(path), None, problem, f"Take empty lines out. {_SPLIT}")
 
 
 def too_many_rows(path: str, session: str, texts: Sequence[str]) -> UnreadableFileError | None:

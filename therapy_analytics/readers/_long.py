@@ -12,9 +12,9 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 
 from therapy_analytics.readers import _limits
-from therapy_analytics.readers._base import Layout, RawSession, Row
+from therapy_analytics.readers._base import RawSession, Row
 from therapy_analytics.readers._columns import Record, numbers_utterances, slug
-from therapy_analytics.readers._contents import code_columns, constant_columns, named_codes, partner_of
+from therapy_analytics.readers._contents import code_columns, constant_columns, partner_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._timeline import Timeline, timeline
@@ -66,9 +66,7 @@ class Columns:
         return self.start, self.end, self.duration
 
 
-def read(
-    header: Sequence[str], records: list[Record], columns: Columns, layout: Layout | None = None
-) -> Iterator[RawSession]:
+def read(header: Sequence[str], records: list[Record], columns: Columns) -> Iterator[RawSession]:
     """Yield the sessions of a table.
 
     Parameters
@@ -80,8 +78,6 @@ def read(
         emptied.
     columns : Columns
         Which column is which.
-    layout : Layout, optional
-        What was decided of the whole table, if these rows are a part of it.
     """
     notes: tuple[str, ...] = ()
     by_name = False
@@ -91,14 +87,11 @@ def read(
     else:
         if n_filled := fill_down(records, columns.session):
             notes = (f"{counted(n_filled, 'row')} of the file without a session went to the session before.",)
-        partner = partner_of(header, records, columns.session) if layout is None else layout.partner
+        partner = partner_of(header, records, columns.session)
         sessions = _by_session(records, columns.session, partner)
         by_name = partner is not None and slug(header[partner]).endswith("name")  # of a person, which is no id
-    if layout is None:
-        about = constant_columns(header, sessions.values(), columns.used)
-        codes = code_columns(header, records, columns.used, about)
-    else:
-        about, codes = {slug(header[at]): at for at in layout.about}, named_codes(header, layout.codes)
+    about = constant_columns(header, sessions.values(), columns.used)
+    codes = code_columns(header, records, columns.used, about)
     reader = _SessionReader(header, columns, codes)
     if columns.session is not None:
         records.clear()  # each row is let go with its session: those of a large table take most of the memory

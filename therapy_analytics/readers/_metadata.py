@@ -13,10 +13,11 @@ from pathlib import Path
 from therapy_analytics.cells import restored
 from therapy_analytics.core.identity import reads_like_talk
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
-from therapy_analytics.readers._addresses import inside, located, placed, shown, sibling, version
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
 from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._columns import names_remarks
+from therapy_analytics.readers._paths import placed, sibling, version
 
 FILE_NAME = "sessions.csv"
 _KEPT = 8
@@ -74,7 +75,7 @@ def is_metadata(path: Path) -> bool:
 
     It is called ``sessions.csv`` and has no column of words.
     """
-    return path.name.lower() == FILE_NAME and _is_metadata(shown(path), str(path))
+    return path.name.lower() == FILE_NAME and _is_metadata(printable(str(path)), str(path))
 
 
 def _is_metadata(path: str, place: str) -> bool:
@@ -99,7 +100,7 @@ def load_metadata(path: Path, keep: Iterable[str] = ()) -> SessionTable:
     BadDataFileError
         No column says which session a row is about, or two rows are about one session.
     """
-    return _load(shown(path), placed(path), tuple(keep))
+    return _load(printable(str(path)), placed(path), tuple(keep))
 
 
 def _load(path: str, place: str, keep: tuple[str, ...]) -> SessionTable:
@@ -195,8 +196,8 @@ def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iter
         A table cannot be used.
     """
     own = "" if options.metadata is None else placed(options.metadata)
-    there = [(shown(sibling(path, Path(beside).name)), beside)] if beside not in ("", place, own) else []
-    for name, where in (*there, *([(shown(options.metadata or ""), own)] if own not in ("", place) else [])):
+    there = [(printable(sibling(path, Path(beside).name)), beside)] if beside not in ("", place, own) else []
+    for name, where in (*there, *([(printable(str(options.metadata or "")), own)] if own not in ("", place) else [])):
         found = table_at(name, where, options)
         if found is not None:
             yield found
@@ -243,10 +244,10 @@ def table_in(names: Iterable[str], folder: str) -> str:
         There are two, whose names differ in upper and lower case alone.
     """
     named = [name for name in names if name.lower() == FILE_NAME]
-    found = [name for name in named if is_metadata(located(inside(folder, name)))] if len(named) > 1 else named
+    found = [name for name in named if is_metadata(Path(folder) / name)] if len(named) > 1 else named
     if len(found) > 1:
         problem = f"there are two tables about the sessions: {' and '.join(sorted(found))}"
-        raise BadDataFileError(shown(folder), problem, "Keep one of them")
+        raise BadDataFileError(printable(folder), problem, "Keep one of them")
     return found[0] if found else ""
 
 

@@ -16,13 +16,13 @@ from therapy_analytics.readers._applied import Applied, applied_to, notes_on, re
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._beside import divided, is_kept, tallied, usable_name, with_groupings
 from therapy_analytics.readers._build import build_session, safe_id, unique_id
-from therapy_analytics.readers._fragment_reading import Names
 from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, load_metadata
 from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
+from therapy_analytics.readers._transcript_reading import Names
 from therapy_analytics.session import Role, Session
 from therapy_analytics.verbs import options_of
 

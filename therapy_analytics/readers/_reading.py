@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 
 from therapy_analytics.core.identity import Tally, count_in, may_be_fact
@@ -13,15 +12,15 @@ from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._account import Account
-from therapy_analytics.readers._addresses import named, placed, shown, size
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source
 from therapy_analytics.readers._beside import shown_fields
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._files import find_files
-from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
-from therapy_analytics.readers._fragments import LARGE, Fragment, beginning, find_fragments
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers._pseudonyms import pseudonymous
+from therapy_analytics.readers._transcript_reading import Names, TranscriptReading, no_words, read_transcript
+from therapy_analytics.readers._transcripts import Transcript, find_transcripts
 from therapy_analytics.session import Session
 from therapy_analytics.verbs import options_of
 
@@ -30,9 +29,8 @@ from therapy_analytics.verbs import options_of
 class FileReading:
     """The sessions of one file, or why it could not be read.
 
-    A large file that is read in parts may have both: sessions of the parts that could be read, and a problem. `beside`
-    has the names of fields beside the turns that are of no known meaning, each with the reason why it is not copied,
-    empty where it is.
+    It may have both, where some of its sessions are too long to be read. `beside` has the names of fields beside the
+    turns that are of no known meaning, each with the reason why it is not copied, empty where it is.
     """
 
     path: Path
@@ -121,51 +119,43 @@ def read_files(
     """
     options = options_of(ReadOptions, options)
     names, used = Names(options.pseudonyms), account or Account(options)
-    fragments = find_fragments(paths, options=options, leave_out=leave_out, on_table=used.saw_table)
-    files = [list(parts) for _, parts in groupby(fragments, key=lambda fragment: fragment.place)]
+    transcripts = list(find_transcripts(paths, options=options, leave_out=leave_out, on_table=used.saw_table))
     fields: dict[str, Tally] = {}
-    for at, parts in enumerate(files):
-        readings = [_settled(read_fragment(fragment, options), names, options) for fragment in parts]
-        if not fields and any(one.applied.fields for one in readings):
-            fields = _fields(readings, files[at + 1 :], options)
-        for one in readings:
-            used.add(one)
-        yield _together(readings, fields)
+    for at, transcript in enumerate(transcripts):
+        reading = _settled(read_transcript(transcript, options), names, options)
+        if not fields and reading.applied.fields:
+            fields = _fields(reading, transcripts[at + 1 :], options)
+        used.add(reading)
+        yield _of_file(reading, fields)
     used.refuse()
     if account is None:
         used.warn()
 
 
-def _fields(
-    first: Iterable[FragmentReading], rest: Iterable[Iterable[Fragment]], options: ReadOptions
-) -> dict[str, Tally]:
+def _fields(first: TranscriptReading, rest: Iterable[Transcript], options: ReadOptions) -> dict[str, Tally]:
     """Return the fields beside the turns of all files; those before `first` have none."""
     fields: dict[str, Tally] = {}
-    for one in first:
-        count_in(fields, one.applied.fields)
-    for fragment in (fragment for parts in rest for fragment in parts):
-        count_in(fields, read_fragment(fragment, options).applied.fields)
+    count_in(fields, first.applied.fields)
+    for transcript in rest:
+        count_in(fields, read_transcript(transcript, options).applied.fields)
     return fields
 
 
-def _together(parts: list[FragmentReading], fields: Mapping[str, Tally]) -> FileReading:
-    first = parts[0].fragment
-    beside = {name: fields.get(name, Tally()).against(name) for part in parts for name in part.applied.fields}
-    parts = [part.with_groupings([name for name, why in beside.items() if not why]) for part in parts]
-    problem = next((part.problem for part in parts if part.problem is not None), None)
-    sessions = tuple(session for part in parts for session in part.sessions)
-    reader = next((part.reader for part in parts if part.reader), "")
+def _of_file(reading: TranscriptReading, fields: Mapping[str, Tally]) -> FileReading:
+    beside = {name: fields.get(name, Tally()).against(name) for name in reading.applied.fields}
+    reading = reading.with_groupings([name for name, why in beside.items() if not why])
+    path, sessions, problem = reading.transcript.path, reading.sessions, reading.problem
     if problem is None and not any(session.turns for session in sessions):
-        sessions, problem = (), no_words(first.path)
-    return FileReading(named(first.path), sessions, problem, reader, parts[0].sha256, beside)
+        sessions, problem = (), no_words(path)
+    return FileReading(Path(printable(path)), sessions, problem, reading.reader, reading.sha256, beside)
 
 
-def _settled(reading: FragmentReading, names: Names, options: ReadOptions) -> FragmentReading:
-    """Give the sessions of a fragment unique ids; by other ids, tables may have other rows, and it is read again."""
+def _settled(reading: TranscriptReading, names: Names, options: ReadOptions) -> TranscriptReading:
+    """Give the sessions of a transcript unique ids; by other ids, tables may have other rows, and it is read again."""
     given = [names.settle(one.id, reading.stem, fingerprint(one)) for one in reading.sessions]
     ids = [identity for identity, _ in given]
     if reading.by_name and ids != [one.id for one in reading.sessions]:
-        reading = read_fragment(reading.fragment, options, ids)
+        reading = read_transcript(reading.transcript, options, ids)
     sessions = [
         replace(one, id=names.shown(identity), notes=(*one.notes, *notes))
         for one, (identity, notes) in zip(reading.sessions, given, strict=reading.problem is None)
@@ -240,19 +230,18 @@ def inspect(
     key, options = options.pseudonyms, replace(options, pseudonyms=None)  # who is who can be seen here alone
     used = account or Account(options)
     files = find_files(paths, on_table=used.saw_table)
-    places = {shown(path): placed(path) for path in files}
+    places = {printable(str(path)): placed(path) for path in files}
     for reading in read_files(files, options=options, account=used):
         path = str(reading.path)
-        yield Inspection(reading, *_bids(Fragment(path, places.get(path, path)), options), key)
+        yield Inspection(reading, *_bids(Transcript(path, places.get(path, path)), options), key)
     if account is None:
         used.warn()
 
 
-def _bids(file: Fragment, options: ReadOptions) -> tuple[tuple[tuple[str, float], ...], str]:
-    """Return the certainties of all readers and the encoding; of a large file, only the beginning is looked at."""
+def _bids(file: Transcript, options: ReadOptions) -> tuple[tuple[tuple[str, float], ...], str]:
+    """Return the certainties of all readers and the encoding."""
     try:
-        large = size(file.place) >= LARGE
-        source = beginning(file, options) if large else load_source(file.path, options, file.place)
+        source = load_source(file.path, options, file.place)
     except UnreadableFileError:
         return (), ""
     bids = sorted(((one.sniff(source), one.name) for one in READERS), reverse=True)

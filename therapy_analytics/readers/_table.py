@@ -153,26 +153,23 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
     UnreadableFileError
         No layout fits, or there are no rows.
     """
-    layout = None if source.part is None else source.part.layout
-    if layout is None and not table.records:
+    if not table.records:
         raise source.error(*_HEADER_ALONE)
-    if layout is None and are_clinical_notes(table.header, table.rows):
+    if are_clinical_notes(table.header, table.rows):
         raise source.error(*_NOTES)
     found: Places = find(source, table)
     sessions: Iterator[RawSession] = iter(())
-    if table.records and (found["text"] is None or (found["speaker"] is None and not source.voice)):
+    if found["text"] is None or (found["speaker"] is None and not source.voice):
         wide = _wide.read(source, table.header, table.records, found)
         if wide:
             return (_of_table(one, table) for one in wide)
-    if layout is None:
-        table, found = _settle_columns(source, table, found)
+    table, found = _settle_columns(source, table, found)
     text, speaker = found["text"], found["speaker"]
-    if table.records and text is not None and speaker is not None:
+    if text is not None and speaker is not None:
         others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
-        others |= beside_times(table, found) if layout is None else find_beside_times(table.header)
-        role = _role_column(table, speaker) if layout is None else layout.role
-        columns = _long.Columns(text, speaker, role=role, **others)
-        sessions = _long.read(table.header, table.records, columns, layout)
+        others |= beside_times(table, found)
+        columns = _long.Columns(text, speaker, role=_role_column(table, speaker), **others)
+        sessions = _long.read(table.header, table.records, columns)
     return (_of_table(one, table) for one in sessions)
 
 

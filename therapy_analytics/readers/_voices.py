@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import named
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._base import BINARY, RawSession, Row, Source
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._roles import is_relative, role_of_label
@@ -59,7 +60,7 @@ def talks(names: Iterable[str]) -> dict[str, TalkFiles]:
 
 def _name_parts(name: str) -> tuple[tuple[str, ...], str, str] | None:
     """Return what the file names of one talk have in common, the name of the talk, and the speaker."""
-    path = named(name)
+    path = Path(printable(name))
     for position, form in (("behind", _BEHIND), ("before", _BEFORE)):
         match = form.fullmatch(path.stem)
         if match and (role_of_label(match["who"]) or _VOICE.fullmatch(match["who"]) or is_relative(match["who"])):

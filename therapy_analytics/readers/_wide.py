@@ -1,7 +1,7 @@
 """Wide tables: who speaks is in the header, or inside the cells, and a row holds more than one utterance.
 
 Five layouts are known. Each is found by its columns (`WideForm.find`) and then read from these columns
-(`WideForm.read`), so that a part of a large table is read from the columns that were found in the whole.
+(`WideForm.read`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.core.identity import LONGEST_FACT
-from therapy_analytics.readers._base import Layout, RawSession, Row, Source
+from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._cells import column_of_sessions, read_text, sessions_in_cell
 from therapy_analytics.readers._columns import Places, Record, slug
 from therapy_analytics.readers._notes import counted
@@ -39,11 +39,6 @@ class Grid:
     header: Sequence[str]
     records: Sequence[Record]
     found: Places
-
-    @property
-    def is_part(self) -> bool:
-        """Whether the rows are a part of a large table."""
-        return self.source.part is not None
 
     def session_name(self, record: Sequence[str]) -> str:
         """Return what the column of sessions says, if there is one."""
@@ -100,11 +95,7 @@ def read(source: Source, header: Sequence[str], records: Sequence[Record], found
         Where the columns of known names are.
     """
     table = Grid(source, header, records, found)
-    if source.part is None:
-        form, _, sessions = _first_fitting(table)
-    else:
-        form = source.part.layout.form
-        sessions = FORMS[form].read(table, source.part.layout.columns)
+    form, sessions = _first_fitting(table)
     used = ("session", "text") if form in _ONE_COLUMN else ("session",)
     unused = [kind for kind in source.options.columns if kind not in used]
     if not unused:
@@ -113,18 +104,12 @@ def read(source: Source, header: Sequence[str], records: Sequence[Record], found
     return [replace(one, notes=(*one.notes, note)) for one in sessions]
 
 
-def layout_of(table: Grid, reader: str) -> Layout | None:
-    """Return the layout that fits some rows of a large table, if each session stands in few rows of it."""
-    form, columns, _ = _first_fitting(table)
-    return None if form in {"", "labels"} else Layout(reader, form, tuple(columns))
-
-
-def _first_fitting(table: Grid) -> tuple[str, Sequence[int], list[RawSession]]:
+def _first_fitting(table: Grid) -> tuple[str, list[RawSession]]:
     for name, form in FORMS.items():
         columns = form.find(table)
         if columns and (sessions := form.read(table, columns)):
-            return name, columns, sessions
-    return "", (), []
+            return name, sessions
+    return "", []
 
 
 # ---- alternating: p1,d1,p2,d2,..., a session a row
@@ -141,7 +126,7 @@ def _read_alternating(table: Grid, columns: Sequence[int]) -> list[RawSession]:
     for place, record in table.records:
         rows = [Row(label, record[at], place) for at, label in labels.items() if record[at].strip()]
         sessions.append(table.session_of_row((place, record), rows, labels))
-    return sessions if len(sessions) > 1 or table.is_part else [replace(one, name="") for one in sessions]
+    return sessions if len(sessions) > 1 else [replace(one, name="") for one in sessions]
 
 
 def _numbered_columns(header: Sequence[str]) -> list[int]:
@@ -260,13 +245,12 @@ def _read_cells(table: Grid, columns: Sequence[int]) -> list[RawSession]:
             ranges.append("" if at_range is None else record[at_range])
     notes: tuple[str, ...] = ()
     if n_lost:
-        where = "this part of the file" if table.is_part else "the file"
-        notes = (f"{counted(n_lost, 'row')} of {where} without labelled turns left out ({counted(n_words, 'word')}).",)
+        notes = (f"{counted(n_lost, 'row')} of the file without labelled turns left out ({counted(n_words, 'word')}).",)
     if len({one.name for one in sessions}) < len(sessions):
         joined = _joined(sessions, ranges)
         how = "they were joined in the order of their ranges" if joined else "each row was read as a session of its own"
         notes, sessions = (*notes, f"Several rows name the same session: {how}."), joined or sessions
-    is_named = len(sessions) > 1 or table.is_part
+    is_named = len(sessions) > 1
     return [replace(one, name=one.name if is_named else "", notes=(*notes, *one.notes)) for one in sessions]
 
 

@@ -8,28 +8,23 @@ names of products.
 
 from __future__ import annotations
 
-import codecs
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import _limits
-from therapy_analytics.readers._addresses import open_binary
-from therapy_analytics.readers._base import Layout, Part, RawSession, Source, begins, reader
+from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._companions import with_companions
-from therapy_analytics.readers._json_fields import is_message, is_segment
+from therapy_analytics.readers._json_fields import is_message
 from therapy_analytics.readers._json_layouts import is_pair, is_wrapped, stands_alone
 from therapy_analytics.readers._json_messages import is_unnamed_speech
 from therapy_analytics.readers._json_speech import results_of_stream
 from therapy_analytics.readers._json_walk import sessions_in
-from therapy_analytics.readers._text_parts import line_after, lines_before, part_of_text
 from therapy_analytics.readers._times import name_and_unit
 
 T = TypeVar("T")
@@ -41,8 +36,6 @@ _MOST_VALUES = 8_000_000
 _SAMPLE = 300
 _NAME = re.compile(r'"([^"\\]{1,80})"\s*:')
 _LARGE, _EXCERPT, _N_EXCERPTS = 4_000_000, 100_000, 8
-_LOOKS = 5
-"""Places of a large file at which some lines are looked at."""
 _SHORTEST = 60
 """Characters of a message that has a name of its own."""
 _COLUMNS = "If two of them are the speaker and the words, say which: --columns speaker=NAME,text=NAME"
@@ -55,53 +48,19 @@ _LONGEST_NAME = 40
 _DEEPEST = 12
 
 
-def cut(source: Source, size: int) -> Sequence[Part]:
-    """Cut JSON Lines between lines, if most of some lines from all over the file are sessions, and few are damaged."""
-    if source.encoding not in {"utf-8", "utf-8-sig"} or source.options.columns:
-        return ()
-    with open_binary(source.place) as file:
-        n_bytes = file.seek(0, os.SEEK_END)
-        lines = [line for at in range(_LOOKS) for line in _lines(file, at * n_bytes // _LOOKS)]
-        values = [value for line in lines if (value := _value(line)) is not None]
-        sessions = [value for value in values if any(one.session.rows for one in sessions_in(value))]
-        if 10 * len(values) < 9 * len(lines) or 2 * len(sessions) <= len(lines):
-            return ()
-        borders = [0, *(line_after(file, at) for at in range(size, n_bytes - size // 2, size)), n_bytes]
-    layout = Layout("chat_json", "lines")
-    return [Part(begin, end, layout) for begin, end in pairwise(dict.fromkeys(borders))]
-
-
-def _lines(file: IO[bytes], at: int) -> list[bytes]:
-    """Return some whole lines from a place on, without white space around them."""
-    file.seek(line_after(file, at) if at else 0)
-    lines = [file.readline(_EXCERPT * 10).lstrip(codecs.BOM_UTF8).strip(b"\x1e \t\r\n") for _ in range(_N_EXCERPTS)]
-    return [line for line in lines if line]
-
-
-def _value(line: bytes) -> Any:
-    """Return the value of a line if it can be a session, not a message of one that goes on in the next line."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    alone = isinstance(value, dict | list) and not (is_message(value) or is_segment(value) or _is_turn(value))
-    return value if alone else None
-
-
-@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson", ".otr"), sniff=begins(_BEGINS, sure=0.95), cut=cut)
+@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson", ".otr"), sniff=begins(_BEGINS, sure=0.95))
 def read_chat_json(source: Source) -> Iterator[RawSession]:
     """JSON or JSON Lines of messages that say who speaks and what."""
     values, missing = _values(source), ""
     if _has_own_names(source):
         values, missing = renamed(values, source)
-    if source.part is None and len(values) > 1 and _are_of_one_session(values):
+    if len(values) > 1 and _are_of_one_session(values):
         values = [values]
     sessions = [one.session for value in values for one in sessions_in(value)]
-    if source.part is None:
-        if not any(session.rows for session in sessions):
-            raise _no_session(source, values, missing)
-        by_name = _has_own_names(source) and not missing
-        sessions = [replace(one, of_table=by_name) for one in with_companions(sessions, source)]
+    if not any(session.rows for session in sessions):
+        raise _no_session(source, values, missing)
+    by_name = _has_own_names(source) and not missing
+    sessions = [replace(one, of_table=by_name) for one in with_companions(sessions, source)]
     yield from (session for session in sessions if session.rows)
 
 
@@ -158,7 +117,7 @@ def _values(source: Source) -> list[Any]:
     UnreadableFileError
         The JSON is broken, nested too deep, or has too many values for a transcript, or for one session.
     """
-    text = source.text if source.part is None else part_of_text(source, source.part).text
+    text = source.text
     if sum(map(text.count, "{[,")) > _MOST_VALUES:
         raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
     if len(text) > _LARGE and _has_a_name_for_everything(text):
@@ -170,13 +129,13 @@ def _values(source: Source) -> list[Any]:
         while at < len(text):
             value, end = decoder.raw_decode(text, at)
             values.append(value)
-            if source.part is None and at <= _limits.LARGEST_SESSION < end and _is_one_session(values):
+            if at <= _limits.LARGEST_SESSION < end and _is_one_session(values):
                 _limits.refuse_large(str(source.path), len(text), _limits.LARGEST_SESSION)
             at = _after_space(text, end)
     except RecursionError:
         raise source.error("the JSON is nested too deep", "A session is a flat list of messages") from None
     except ValueError as error:
-        place = text.count("\n", 0, getattr(error, "pos", at)) + 1 + lines_before(source)
+        place = text.count("\n", 0, getattr(error, "pos", at)) + 1
         raise source.error("the JSON is broken or breaks off here", "Export the file again", line=place) from None
     return values
 

@@ -2,23 +2,15 @@
 
 By hand: pylangacq drops the line of an utterance, by which results refer to it, and the words of a retracing or of a
 broken-off word, which were spoken.
-
-Files that `tanalyze convert` wrote hold more: the label of a speaker in the last field of ``@ID``; on a tier
-``%xtxt``, the words of an utterance with signs that CHAT keeps for its codes; on ``%xtim``, a start without an end, or
-the reverse; and behind the last utterance of a turn, the times of the whole turn.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from urllib.parse import unquote
+from dataclasses import dataclass, field
 
 from therapy_analytics.readers._base import RawSession, Row, Source, begins, reader
-from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Role
 
@@ -28,7 +20,6 @@ _HEADER = re.compile(r"@([\w ]{1,40}):[ \t]*")
 _BULLET = re.compile(
     r"[\x15\u2022][^\x15\u2022\n]*?(\d{1,15})_(\d{1,15})[^\x15\u2022\n]{0,3}[\x15\u2022]|\s(\d{1,15})_(\d{1,15})\s*$"
 )
-_TIME = re.compile(r"\d{1,15}_|_\d{1,15}")
 _THERAPIST = (
     "therapist psychotherapist investigator interviewer clinician counselor counsellor examiner doctor provider"
 )
@@ -82,11 +73,6 @@ _SPACE_BEFORE = re.compile(r"\s+(?=[.?!,;:\u2014](?!\w))")
 _NOT_WORDS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|(?<!\w)(?:xxx|yyy)(?!\w)|[\W_]")
 _LONE_ENDS = re.compile(r"(?:(?<=[\])xy])|(?<!\S))[.?!,;:\u2014]+(?=\s|$)")
 _OVERLAP = re.compile(r"[<>]\d*")
-LABEL = "label="
-"""The beginning of the last field of ``@ID`` where it holds the label of a speaker, as written."""
-NO_END = "[+ nopunct]"
-"""The postcode behind a full stop that CHAT requires and the transcript does not have."""
-_UNSAID_END = re.compile(r"(?<!\s)\s*+\.\s*\[\+\s+nopunct\]")
 
 
 @dataclass(slots=True)
@@ -96,8 +82,6 @@ class _Tier:
     line: int
     code: str
     text: str
-    verbatim: str = ""
-    time: str = ""
     gold: dict[str, str] = field(default_factory=dict)
 
 
@@ -119,20 +103,14 @@ def read_chat(source: Source) -> Iterator[RawSession]:
             "no line of speech was found", "In CHAT each begins with a star, three letters and a colon, as in *INV:"
         )
     participants = _participants(file.headers)
-    labels = _labels(file.headers)
-    roles: dict[str, Role] = dict.fromkeys(labels, "other")
-    roles |= {code: role for code, (_, word) in participants.items() if (role := _ROLES.get(word.casefold()))}
-    rows = [_row(tier, roles, labels) for tier in file.tiers]
-    if labels:
-        _share_times(rows)
+    roles = {code: role for code, (_, word) in participants.items() if (role := _ROLES.get(word.casefold()))}
+    rows = [_row(tier, roles) for tier in file.tiers]
     notes = []
     if file.n_dependent:
         notes.append(f"{counted(file.n_dependent, 'dependent tier')} (morphology, comments, ...) left out.")
     if not any(line.strip().casefold() == "@end" for line in source.lines[-50:]):
         notes.append("The file has no @End; it may have been cut off.")
-    # in a converted file the names are labels, and the metadata are in a table beside it
-    metadata = _metadata(file.headers, {} if labels else participants)
-    yield RawSession("", rows, metadata=metadata, notes=tuple(notes))
+    yield RawSession("", rows, metadata=_metadata(file.headers, participants), notes=tuple(notes))
 
 
 def _parsed(lines: list[str]) -> _File:
@@ -156,71 +134,20 @@ def _keep(file: _File, number: int, parts: list[str]) -> None:
     elif header := _HEADER.match(whole):
         file.headers.append((header[1].casefold(), " ".join(whole[header.end() :].split())))
     elif whole.startswith("%"):
-        file.n_dependent += not (file.tiers and _has_read(file.tiers[-1], *whole.partition(":")[::2]))
+        name, _, value = whole.partition(":")
+        codes = [word[1:] for word in value.split() if word.startswith("$") and len(word) > 1]
+        if name == "%cod" and codes and file.tiers:
+            file.tiers[-1].gold["cod"] = ";".join(filter(None, (file.tiers[-1].gold.get("cod", ""), *codes)))
+        else:
+            file.n_dependent += 1
 
 
-def _has_read(tier: _Tier, name: str, value: str) -> bool:
-    """Add a dependent tier to its utterance, if it is one that is read: codes, times, or the words as they were."""
-    if name == "%xtxt":
-        tier.verbatim = _string(" ".join(value.split()))
-        return bool(tier.verbatim)
-    if name == "%xtim" and (time := _TIME.fullmatch(value.strip())):
-        tier.time = time[0]
-        return True
-    found = _coded(value) if name == "%cod" else {}
-    tier.gold |= found
-    return bool(found)
-
-
-def _string(written: str) -> str:
-    try:
-        return str(json.loads(written)) if written.startswith('"') else ""
-    except ValueError:
-        return ""
-
-
-def _coded(value: str) -> dict[str, str]:
-    """Return the codes of a coding tier: ``$code=question`` by its name, ``$REF`` under that of the tier."""
-    found: dict[str, str] = {}
-    for code in (word[1:] for word in value.split() if word.startswith("$") and len(word) > 1):
-        name, given, what = code.partition("=")
-        name, what = (unquote(name), unquote(what)) if given else ("cod", code)
-        found[name] = f"{found[name]};{what}" if name in found else what
-    return found
-
-
-def _row(tier: _Tier, roles: Mapping[str, Role], labels: Mapping[str, str]) -> Row:
-    text, code = tier.text, tier.code
+def _row(tier: _Tier, roles: Mapping[str, Role]) -> Row:
+    text = tier.text
     times = [float(one or other) / 1000 for found in _BULLET.findall(text) for one, other in (found[::2], found[1::2])]
-    start, end = (times[0], times[-1]) if times else _bounds(tier.time)
+    start, end = (times[0], times[-1]) if times else (None, None)
     words = spoken(_BULLET.sub(" ", text) if times else text)
-    if tier.verbatim and letters(tier.verbatim) == letters(words):  # not so where the utterance was edited later
-        words = tier.verbatim
-    return Row(labels.get(code, code), words, tier.line, start, end, roles.get(code), tier.gold)
-
-
-def _bounds(written: str) -> tuple[float | None, float | None]:
-    """Return the times of ``%xtim`` (``1500_``, ``_2500``) in seconds."""
-    start, _, end = written.partition("_")
-    return float(start) / 1000 if start else None, float(end) / 1000 if end else None
-
-
-def _share_times(rows: list[Row]) -> None:
-    """Give the times of the last utterance of a turn to those before it."""
-    for at in range(len(rows) - 1, 0, -1):
-        later, row = rows[at], rows[at - 1]
-        if row.start_s is None is row.end_s and (row.speaker, row.role) == (later.speaker, later.role):
-            rows[at - 1] = replace(row, start_s=later.start_s, end_s=later.end_s)
-
-
-def _labels(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """Return by code the label as it was written, where ``@ID`` has it."""
-    ids = (value.split("|") for header, value in headers if header == "id")
-    return {
-        cells[2]: unquote(cells[9].removeprefix(LABEL))
-        for cells in ids
-        if len(cells) > 9 and cells[9].startswith(LABEL)
-    }
+    return Row(tier.code, words, tier.line, start, end, roles.get(tier.code), tier.gold)
 
 
 def _participants(headers: list[tuple[str, str]]) -> dict[str, tuple[str, str]]:
@@ -266,24 +193,11 @@ def spoken(text: str) -> str:
     'I want um I need [laughs] to (.) stop because...'
     """
     if _MAY_HOLD_CODES.search(text):
-        if "[+" in text:
-            text = _UNSAID_END.sub(" ", text)
         if "[:" in text:
             text = _REPLACED.sub(r" \1 ", text)
         text = _CODE.sub(_plain, text)
     text = _SPACE_BEFORE.sub("", " ".join(text.split()))
     return text if _NOT_WORDS.sub("", text) else _LONE_ENDS.sub("", text).strip()
-
-
-def letters(text: str) -> str:
-    """Return the letters and digits of the words, by which two texts are compared.
-
-    Examples
-    --------
-    >>> letters("\uff10 (of 10): no <b>!") == letters("0 of 10 [laughs] no b")
-    True
-    """
-    return unicodedata.normalize("NFKC", "".join(filter(str.isalnum, split_marks(text)[0])))
 
 
 def _plain(code: re.Match[str]) -> str:

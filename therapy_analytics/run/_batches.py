@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
 from therapy_analytics.language.donors import Candidate, SurrogatePool, shortened, surrogate_pool
 from therapy_analytics.readers._build import fingerprint
-from therapy_analytics.readers._fragment_reading import read_again, read_fragment
-from therapy_analytics.readers._fragments import Fragment
+from therapy_analytics.readers._transcript_reading import read_again, read_transcript
+from therapy_analytics.readers._transcripts import Transcript
 from therapy_analytics.session import digest_of
 
 if TYPE_CHECKING:
@@ -32,24 +32,24 @@ class NamedSession:
 
 @dataclass(frozen=True, slots=True)
 class FileChunk:
-    """A file, or a part of a large one, and the ids of its sessions.
+    """A transcript, and the ids of its sessions.
 
     Attributes
     ----------
-    fragment : Fragment
-        The file or part.
+    transcript : Transcript
+        The file, or the files of one talk.
     ids : tuple of str or None
         The ids of all its sessions, if facts about them are looked up by these.
     """
 
-    fragment: Fragment
+    transcript: Transcript
     ids: tuple[str, ...] | None = None
 
     def read(self, options: ReadOptions, groupings: Collection[str] = ()) -> tuple[Session, ...]:
         """Read its sessions, with those fields beside the turns that are groupings over all sessions of the run."""
         if self.ids is None:
-            return read_again(self.fragment, options).with_groupings(groupings).sessions
-        return read_fragment(self.fragment, options, self.ids).with_groupings(groupings).sessions
+            return read_again(self.transcript, options).with_groupings(groupings).sessions
+        return read_transcript(self.transcript, options, self.ids).with_groupings(groupings).sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class WorkBatch:
     @property
     def named(self) -> list[tuple[NamedSession, str]]:
         """Each session, with its file."""
-        return [(named, one.chunk.fragment.path) for one in self.sessions for named in one.named]
+        return [(named, one.chunk.transcript.path) for one in self.sessions for named in one.named]
 
     def divided(self) -> Iterator[WorkBatch]:
         """Yield a work batch for each session."""
@@ -98,7 +98,7 @@ class WorkBatch:
                 session = sessions[at] if at < len(sessions) else None
                 if session is None or fingerprint(session) != named.fingerprint:
                     problem = f"session {named.id}: {_CHANGED[0]}"
-                    yield UnreadableFileError(one.chunk.fragment.path, None, problem, _CHANGED[1])
+                    yield UnreadableFileError(one.chunk.transcript.path, None, problem, _CHANGED[1])
                 else:
                     yield replace(session, id=named.id, notes=(*session.notes, *named.notes))
 
@@ -137,12 +137,12 @@ class Donor:
         """
         sessions = self.chunk.read(options)
         if self.at >= len(sessions) or digest_of(sessions[self.at]) != self.candidate.digest:
-            raise BadDataFileError(self.chunk.fragment.path, *_CHANGED)
+            raise BadDataFileError(self.chunk.transcript.path, *_CHANGED)
         return shortened(sessions[self.at])
 
 
 def read_donors(donors: Sequence[Donor], options: ReadOptions) -> SurrogatePool:
     """Read the donors, each file once."""
-    in_files = sorted(donors, key=lambda one: (one.chunk.fragment.path, one.chunk.fragment.part))
+    in_files = sorted(donors, key=lambda one: one.chunk.transcript.path)
     found = {one.candidate.digest: one.read(options) for one in in_files}
     return surrogate_pool([one.candidate for one in donors], [found[one.candidate.digest] for one in donors])

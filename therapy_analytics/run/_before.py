@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from therapy_analytics.core.folders import OUT, remove_made, seen_from
 from therapy_analytics.core.pseudonyms import Pseudonyms, is_pseudonym
-from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.readers._addresses import is_address, placed, version
+from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._paths import placed, version
 from therapy_analytics.results import PAGE, Folder
 
 if TYPE_CHECKING:
@@ -199,10 +199,7 @@ def _recorded(record: Mapping[str, Any], out: Path) -> _Transcript:
 
 
 def _is_there(place: str, out: Path) -> bool:
-    """Return whether a file is still where it was; one that cannot be looked for counts as if it were there."""
+    """Return whether a file is still where it was; one under a pseudonym counts as if it were there."""
     if is_pseudonym(place):
         return True
-    try:
-        return bool(version(place if is_address(place) else str(Path(os.path.realpath(out)) / place)))
-    except UnreadableFileError:
-        return True
+    return bool(version(str(Path(os.path.realpath(out)) / place)))

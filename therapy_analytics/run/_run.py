@@ -18,8 +18,8 @@ from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.plots._figures import check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._addresses import placed
-from therapy_analytics.readers._fragments import find_fragments
+from therapy_analytics.readers._paths import placed
+from therapy_analytics.readers._transcripts import find_transcripts
 from therapy_analytics.results import Form
 from therapy_analytics.run._batches import WorkBatch, work_batches
 from therapy_analytics.run._before import differences, outdated, refuse_other_transcripts
@@ -93,8 +93,8 @@ def run(
     _check(settings, writing)
     out, anywhere = Path(out), _from_anywhere(options)
     account = Account(options)
-    chunks = list(find_fragments(paths, options=options, leave_out=out, on_table=account.saw_table))
-    writing.on_files(sum(chunk.part == 0 for chunk in chunks))
+    chunks = list(find_transcripts(paths, options=options, leave_out=out, on_table=account.saw_table))
+    writing.on_files(len(chunks))
     check_coder(settings.tagger)
     if "syntax" in settings.extras:
         load_tagger(settings.spacy_model)

@@ -19,12 +19,11 @@ from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.donors import Candidate, DonorChoice, candidate
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._addresses import is_address, shown
 from therapy_analytics.readers._build import fingerprint
-from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
-from therapy_analytics.readers._fragments import Fragment
 from therapy_analytics.readers._pseudonyms import kind_of, shown_file
 from therapy_analytics.readers._roles import is_plain_label
+from therapy_analytics.readers._transcript_reading import Names, TranscriptReading, no_words, read_transcript
+from therapy_analytics.readers._transcripts import Transcript
 from therapy_analytics.run._batches import ChunkSessions, Donor, FileChunk, NamedSession
 from therapy_analytics.run._executor import Executor, Lost
 
@@ -68,7 +67,7 @@ class SeenSession:
 class SeenChunk:
     """A file chunk of the survey: its reading without the sessions, and what is kept of these."""
 
-    reading: FragmentReading
+    reading: TranscriptReading
     sessions: tuple[SeenSession, ...] = ()
 
 
@@ -81,7 +80,7 @@ class InputFile:
     file : str
         The path, as the user named it.
     place : str
-        Its absolute path or address.
+        Its absolute path.
     sha256, reader : str
         A hash of its bytes, and the name of its reader; empty where it could not be read.
     sessions, n_turns : int
@@ -108,16 +107,15 @@ class InputFile:
         }  # fmt: skip
 
     def seen_from(self, out: Path) -> str:
-        """Return its path relative to a folder; an address as results show it."""
-        return shown(self.place) if is_address(self.place) else seen_from(self.place, out)
+        """Return its path relative to a folder."""
+        return seen_from(self.place, out)
 
     def add(self, seen: SeenChunk) -> None:
-        """Add what was read from a chunk of it."""
+        """Add what was read from it."""
         read = seen.reading
-        self.sha256, self.reader = self.sha256 or read.sha256, self.reader or read.reader
-        self.sessions += len(seen.sessions)
-        self.n_turns += sum(one.n_turns for one in seen.sessions)
-        self.problem = self.problem or read.problem
+        self.sha256, self.reader, self.problem = read.sha256, read.reader, read.problem
+        self.sessions = len(seen.sessions)
+        self.n_turns = sum(one.n_turns for one in seen.sessions)
 
 
 @dataclass(slots=True)
@@ -159,16 +157,18 @@ class Survey:
 
     def add(self, seen: SeenChunk, options: ReadOptions) -> None:
         """Add what was seen of a file chunk."""
-        fragment, by_name = seen.reading.fragment, False
+        transcript, by_name = seen.reading.transcript, False
         named = [self._named(one, seen.reading.stem) for one in seen.sessions]
         ids = tuple(one.id for one in named)
         if seen.reading.by_name and ids != tuple(one.wanted for one in seen.sessions):
-            seen, by_name = _look(fragment, options, ids), True  # by these ids, a table may hold other facts about them
-        chunk = FileChunk(fragment, ids if by_name else None)
+            seen, by_name = (
+                _look(transcript, options, ids),
+                True,
+            )  # by these ids, a table may hold other facts about them
+        chunk = FileChunk(transcript, ids if by_name else None)
         named = [replace(one, id=self._names.shown(one.id)) for one in named]
         self.account.add(seen.reading)
-        if fragment.part == 0:
-            self.files.append(InputFile(fragment.path, fragment.place))
+        self.files.append(InputFile(transcript.path, transcript.place))
         self.files[-1].add(seen)
         if named:
             self.sessions.append(ChunkSessions(chunk, tuple(named)))
@@ -209,7 +209,7 @@ class Survey:
 
 
 def survey(
-    fragments: Iterable[Fragment],
+    transcripts: Iterable[Transcript],
     options: ReadOptions,
     *,
     executor: Executor,
@@ -220,7 +220,7 @@ def survey(
 
     Parameters
     ----------
-    fragments : iterable of Fragment
+    transcripts : iterable of Transcript
         The file chunks.
     options : ReadOptions
         How they are read.
@@ -238,48 +238,41 @@ def survey(
     """
     found = Survey(account=account, pseudonyms=options.pseudonyms)
     function = functools.partial(_look_at, options=options)
-    for group, outcome in executor.in_order(function, _groups(fragments), divide=_divided):
+    for group, outcome in executor.in_order(function, _groups(transcripts), divide=_divided):
         for seen in _lost(group, outcome) if isinstance(outcome, Lost) else outcome:
-            if seen.reading.fragment.part == 0:
-                _end(found.files, on_file)
             found.add(seen, options)
-    _end(found.files, on_file)
+            file = found.files[-1]
+            if file.problem is None and not file.n_turns:
+                file.problem = no_words(file.file)
+            on_file(file)
     account.refuse()
     return found
 
 
-def _end(files: Sequence[InputFile], on_file: Callable[[InputFile], None]) -> None:
-    """Report the last file, all of whose chunks were read."""
-    for file in files[-1:]:
-        if file.problem is None and not file.n_turns:
-            file.problem = no_words(file.file)
-        on_file(file)
-
-
-def _groups(fragments: Iterable[Fragment]) -> Iterator[tuple[Fragment, ...]]:
-    left = iter(fragments)
+def _groups(transcripts: Iterable[Transcript]) -> Iterator[tuple[Transcript, ...]]:
+    left = iter(transcripts)
     return iter(lambda: tuple(islice(left, CHUNKS_AT_A_TIME)), ())
 
 
-def _divided(group: Sequence[Fragment]) -> Iterator[tuple[Fragment, ...]]:
-    return ((fragment,) for fragment in group)
+def _divided(group: Sequence[Transcript]) -> Iterator[tuple[Transcript, ...]]:
+    return ((transcript,) for transcript in group)
 
 
-def _lost(group: Sequence[Fragment], why: Lost) -> Iterator[SeenChunk]:
+def _lost(group: Sequence[Transcript], why: Lost) -> Iterator[SeenChunk]:
     what = "the process that read it died, also when it read nothing else"
     if why.reason == "memory":
         what = "there was not enough memory to read it"
     remedy = "Run again when more memory is free; if that does not help, split the file into smaller ones"
-    for fragment in group:
-        yield SeenChunk(FragmentReading(fragment, problem=UnreadableFileError(fragment.path, None, what, remedy)))
+    for transcript in group:
+        yield SeenChunk(TranscriptReading(transcript, problem=UnreadableFileError(transcript.path, None, what, remedy)))
 
 
-def _look_at(group: Sequence[Fragment], *, options: ReadOptions) -> tuple[SeenChunk, ...]:
-    return tuple(_look(fragment, options) for fragment in group)
+def _look_at(group: Sequence[Transcript], *, options: ReadOptions) -> tuple[SeenChunk, ...]:
+    return tuple(_look(transcript, options) for transcript in group)
 
 
-def _look(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None = None) -> SeenChunk:
-    reading = read_fragment(fragment, options, ids)
+def _look(transcript: Transcript, options: ReadOptions, ids: Sequence[str] | None = None) -> SeenChunk:
+    reading = read_transcript(transcript, options, ids)
     seen = tuple(_seen(one, look_for_names=options.pseudonyms is None) for one in reading.sessions)
     return SeenChunk(replace(reading, sessions=()), seen)
 

@@ -15,7 +15,7 @@ from therapy_analytics.analysis import TABLES, core_measures, joined_tables
 from therapy_analytics.errors import TherapyAnalyticsError, UnreadableFileError, place_of
 from therapy_analytics.language.donors import SurrogatePool
 from therapy_analytics.readers import ReadOptions
-from therapy_analytics.readers._fragment_reading import forget_last
+from therapy_analytics.readers._transcript_reading import forget_last
 from therapy_analytics.results import Form, Record, hash_of_all
 from therapy_analytics.run._batches import Donor, WorkBatch, read_donors
 from therapy_analytics.run._measure import in_batches, measure_batch

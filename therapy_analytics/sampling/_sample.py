@@ -22,8 +22,8 @@ from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.readers._addresses import sources_of
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.references import cross_validated
 from therapy_analytics.results import write_csv
 from therapy_analytics.results._files import hash_of_file

@@ -29,7 +29,7 @@ from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._addresses import sources_of
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.session import Session
 from therapy_analytics.training._data import Material, TrainOptions, material_of
 from therapy_analytics.training._groups import many

@@ -21,7 +21,7 @@ from therapy_analytics.core.folders import Made, alone_in, refuse_others
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.readers import Account, ReadOptions, read_files
-from therapy_analytics.readers._addresses import sources_of
+from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.session import Session
 from therapy_analytics.training import _fit
 from therapy_analytics.training._card import FILES, CodeWeights, LearntModel, scores_in_words, write_model

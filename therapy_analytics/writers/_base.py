@@ -10,7 +10,7 @@ from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.core.folders import Made, alone_in, replaced_in
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import Account, ReadOptions, join_marks, read_files
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.verbs import options_of
@@ -42,44 +42,6 @@ class Writer:
         for feature, (what, has) in FEATURES.items():
             if feature not in self.holds and any(map(has, session.turns)):
                 yield what
-
-
-def clock(seconds: float | None) -> str:
-    """Return a time as captions have it, to the millisecond; 0 for none.
-
-    Examples
-    --------
-    >>> clock(3723.5), clock(None)
-    ('01:02:03.500', '00:00:00.000')
-    """
-    whole = round(1000 * (seconds or 0))
-    return f"{whole // 3_600_000:02}:{whole // 60_000 % 60:02}:{whole // 1000 % 60:02}.{whole % 1000:03}"
-
-
-def table_of(session: Session, *, times: tuple[str, str], write_time: Callable[[float], str]) -> list[list[str]]:
-    """Return a session as a table: a header, then a row a turn, with the speech marks back in the words.
-
-    Where speakers were changed, the last column says how.
-
-    Parameters
-    ----------
-    session : Session
-        Any.
-    times : tuple of str
-        The names of the columns of starts and ends.
-    write_time : callable
-        From seconds to a cell; without a time, the cell is empty.
-    """
-    codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
-    changed = any(turn.speaker_changed for turn in session.turns)
-    marks = ["speaker_changed"] if changed else []
-    rows = [["speaker", "role", *times, "text", *(f"gold_{name}" for name in codes), *marks]]
-    for turn in session.turns:
-        when = ("" if time is None else write_time(time) for time in (turn.start_s, turn.end_s))
-        given = (turn.gold.get(name, "") for name in codes)
-        mark = [turn.speaker_changed] if changed else []
-        rows.append([turn.speaker, turn.role, *when, join_marks(turn.text, turn.marks), *given, *mark])
-    return rows
 
 
 WRITERS: Registry[Writer] = Registry("form", package="therapy_analytics.writers")

@@ -1,23 +1,30 @@
-"""Forms that are plain text: CSV with a row a turn, JSON Lines, WebVTT captions."""
+"""Forms that are plain text: CSV with a row a turn, JSON Lines."""
 
 from __future__ import annotations
 
-import html
 import json
 from typing import Any
 
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.readers import join_marks
 from therapy_analytics.session import Session, Turn
-from therapy_analytics.writers._base import clock, table_of, writer
+from therapy_analytics.writers._base import writer
 
 
 @writer("csv", suffix=".csv", holds={"times", "ends", "codes", "lines", "others"})
 def write_csv(session: Session) -> bytes:
-    """CSV with a row a turn: speaker, role, times in seconds, words, codes by people."""
-    header, *rows = table_of(session, times=("start_s", "end_s"), write_time=repr)
-    numbered = [[turn.index, *row] for turn, row in zip(session.turns, rows, strict=True)]
-    return csv_of_rows([["turn", *header], *numbered]).encode()
+    """CSV with a row a turn: speaker, role, times in seconds, words, codes by people; how speakers were changed."""
+    codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
+    changed = any(turn.speaker_changed for turn in session.turns)
+    rows: list[list[object]] = [["turn", "speaker", "role", "start_s", "end_s", "text", *(f"gold_{c}" for c in codes)]]
+    for turn in session.turns:
+        times = ("" if time is None else repr(time) for time in (turn.start_s, turn.end_s))
+        given = (turn.gold.get(name, "") for name in codes)
+        rows.append([turn.index, turn.speaker, turn.role, *times, join_marks(turn.text, turn.marks), *given])
+    if changed:
+        marks = ["speaker_changed", *(turn.speaker_changed for turn in session.turns)]
+        rows = [[*row, mark] for row, mark in zip(rows, marks, strict=True)]
+    return csv_of_rows(rows).encode()
 
 
 @writer("jsonl", suffix=".jsonl", holds={"times", "ends", "codes", "lines", "others"})
@@ -37,18 +44,3 @@ def _message(turn: Turn) -> dict[str, Any]:
         "codes": dict(turn.gold),
     }
     return {key: value for key, value in message.items() if value not in (None, {})}
-
-
-@writer("vtt", suffix=".vtt", holds={"times", "others"})
-def write_web_captions(session: Session) -> bytes:
-    """WebVTT: a cue a turn, speaker and role in its voice tag; without times at 0, without an end of no length."""
-    cues = (
-        f"{clock(turn.start_s)} --> {clock(turn.start_s if turn.end_s is None else turn.end_s)}\n{_words(turn)}\n"
-        for turn in session.turns
-    )
-    return "\n".join(["WEBVTT\n", *cues]).encode()
-
-
-def _words(turn: Turn) -> str:
-    words = html.escape(join_marks(turn.text, turn.marks), quote=False)
-    return f"<v.{turn.role} {html.escape(turn.speaker, quote=False)}>{' '.join(words.split())}"

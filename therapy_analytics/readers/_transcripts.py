@@ -1,54 +1,34 @@
-"""File fragments: files, and parts of large files, each of which any process can read by itself."""
+"""Transcripts as they are found: files, and the files of one speaker each that are read as one session."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.readers._addresses import (
-    folder_of,
-    inside,
-    named,
-    open_binary,
-    placed,
-    real,
-    shown,
-    sibling,
-    size,
-    version,
-)
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._applied import refuse_contradictions
-from therapy_analytics.readers._base import HEAD, Layout, Part, ReadOptions, Source, decoded, load_source
-from therapy_analytics.readers._files import choose_reader, names_in, walk
+from therapy_analytics.readers._base import HEAD, ReadOptions, Source, decoded, load_source
+from therapy_analytics.readers._files import names_in, walk
 from therapy_analytics.readers._limits import LARGEST_SESSION
 from therapy_analytics.readers._metadata import from_name, table_in
+from therapy_analytics.readers._paths import open_binary, placed, sibling, size, version
 from therapy_analytics.readers._voices import TalkFiles, Voice, joined, talks
 from therapy_analytics.verbs import options_of
 
-LARGE = 8 * 2**20
-"""Bytes of a part of a file, unpacked; smaller files are not cut."""
-_PACKED = 8
-"""A file may be so many times smaller than its contents."""
-
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
-    """A file, or a part of a large one; it holds no words.
+class Transcript:
+    """A file, or several of one talk; it holds no words.
 
     Attributes
     ----------
     path : str
         The file as the user named it, and as results and messages show it.
     place : str
-        Where it is opened, from any folder: an absolute path, or an address.
-    begin, end : int and int or None
-        The part ``begin:end``: data rows of Parquet, bytes of JSON Lines; without an end, the whole file.
-    part : int
-        The number of the part, from 0.
-    layout : Layout or None
-        What was decided about the whole file, for those who read a part of it.
+        Where it is opened, from any folder: an absolute path.
     table : str
         Where the table about sessions beside the file is opened; empty where there is none.
     voices : tuple of Voice
@@ -62,31 +42,27 @@ class Fragment:
     """
 
     path: str
-    place: str = field(repr=False)  # an address may hold a password
-    begin: int = 0
-    end: int | None = None
-    part: int = 0
-    layout: Layout | None = None
-    table: str = field(default="", repr=False)
+    place: str
+    table: str = ""
     voices: tuple[Voice, ...] = ()
     talk: str = ""
     apart: str = ""
     file: str = ""
 
 
-def find_fragments(
+def find_transcripts(
     paths: Iterable[str | Path],
     *,
     options: ReadOptions | None = None,
     leave_out: Path | None = None,
     on_table: Callable[[str], None] | None = None,
-) -> Iterator[Fragment]:
-    """Yield what is to be read, file after file, as it is found; parts of a file follow each other.
+) -> Iterator[Transcript]:
+    """Yield what is to be read, file after file, as it is found.
 
     Parameters
     ----------
     paths : iterable of str or Path
-        Files and folders; addresses as text.
+        Files and folders.
     options : ReadOptions, optional
         Of the run.
     leave_out : Path, optional
@@ -106,27 +82,29 @@ def find_fragments(
     options = options_of(ReadOptions, options)
     refuse_contradictions(options)
     if options.metadata is not None and not version(placed(options.metadata)):
-        raise BadDataFileError(shown(options.metadata), "there is no such table about sessions", "Check its name")
+        raise BadDataFileError(
+            printable(str(options.metadata)), "there is no such table about sessions", "Check its name"
+        )
     from_name("", options.pattern)  # a pattern that cannot be used is an error before any file is read
-    own = None if options.metadata is None else real(options.metadata)
+    own = None if options.metadata is None else os.path.realpath(options.metadata)
     paths = list(paths)
-    given = {real(path) for path in paths}
+    given = {os.path.realpath(path) for path in paths}
     folders: dict[str, tuple[str, dict[str, TalkFiles]]] = {}
-    by_place: dict[str, Fragment | None] = {}
+    by_place: dict[str, Transcript | None] = {}
     for path, file in walk(paths, leave_out, on_table):
-        if real(path) == own:
+        if os.path.realpath(path) == own:
             continue
         place = placed(path)
-        folder, name = folder_of(place), named(place).name
+        folder, name = str(Path(place).parent), Path(printable(place)).name
         if folder not in folders:
             folders[folder] = _looked_at(folder)
         table, talks_here = folders[folder]
-        whole = Fragment(shown(path), place, table=table, file=file)
+        whole = Transcript(printable(str(path)), place, table=table, file=file)
         if place not in by_place and name in talks_here:
             by_place |= _with_other_voices(whole, talks_here[name], options, given)
-        fragment = by_place.get(place, whole)
-        if fragment is not None:
-            yield from [fragment] if fragment.voices else _parts_of(fragment, options)
+        transcript = by_place.get(place, whole)
+        if transcript is not None:
+            yield transcript
 
 
 def _looked_at(folder: str) -> tuple[str, dict[str, TalkFiles]]:
@@ -136,35 +114,40 @@ def _looked_at(folder: str) -> tuple[str, dict[str, TalkFiles]]:
     except UnreadableFileError:
         return "", {}  # its files may be readable although it cannot be listed
     table = table_in(names, folder)
-    return inside(folder, table) if table else "", talks(names)
+    return str(Path(folder) / table) if table else "", talks(names)
 
 
 def _with_other_voices(
-    fragment: Fragment, talk: TalkFiles, options: ReadOptions, given: Collection[str]
-) -> dict[str, Fragment | None]:
+    transcript: Transcript, talk: TalkFiles, options: ReadOptions, given: Collection[str]
+) -> dict[str, Transcript | None]:
     """Return what to read for each file of a talk: if they can be joined, the first stands for all of them.
 
     Files belong together that were all named by the user, or all found in a folder.
     """
-    by_user = real(fragment.place) in given
+    by_user = os.path.realpath(transcript.place) in given
     voices = [
-        Voice(shown(sibling(fragment.path, name)), place, who)
+        Voice(printable(sibling(transcript.path, name)), place, who)
         for name, who in talk.files
-        if (real(place := sibling(fragment.place, name)) in given) == by_user and size(place) <= LARGEST_SESSION
+        if (os.path.realpath(place := sibling(transcript.place, name)) in given) == by_user
+        and size(place) <= LARGEST_SESSION
     ]
     why = _why_not_joined(voices, talk.name, options) if len(voices) > 1 else ""
     if why is None:
         return {
             **{one.place: None for one in voices},
-            fragment.place: replace(fragment, voices=tuple(voices), talk=talk.name),
+            transcript.place: replace(transcript, voices=tuple(voices), talk=talk.name),
         }
     if not why:
-        return {fragment.place: fragment}
-    names = ", ".join(named(one.path).name for one in voices)
+        return {transcript.place: transcript}
+    names = ", ".join(Path(printable(one.path)).name for one in voices)
     apart = f"{names} seem to hold one speaker of a talk each; they were not joined, because {why}."
     return {
         one.place: replace(
-            fragment, path=one.path, place=one.place, apart=apart, file=sibling(fragment.file, named(one.path).name)
+            transcript,
+            path=one.path,
+            place=one.place,
+            apart=apart,
+            file=sibling(transcript.file, Path(printable(one.path)).name),
         )
         for one in voices
     }
@@ -178,27 +161,8 @@ def _why_not_joined(voices: Sequence[Voice], talk: str, options: ReadOptions) ->
     return found if isinstance(found, str) else None
 
 
-def _parts_of(whole: Fragment, options: ReadOptions) -> Iterator[Fragment]:
-    """Yield the parts of a large file, or the file."""
-    parts = _cut(whole, options) if size(whole.place) >= LARGE // _PACKED else ()
-    if len(parts) < 2:
-        yield whole
-        return
-    for number, part in enumerate(parts):
-        yield replace(whole, begin=part.begin, end=part.end, part=number, layout=part.layout)
-
-
-def _cut(whole: Fragment, options: ReadOptions) -> Sequence[Part]:
-    try:
-        source = beginning(whole, options)
-        cut = choose_reader(source).cut
-        return () if cut is None else cut(source, LARGE)
-    except Exception:  # noqa: BLE001 (reading it will say what is wrong)
-        return ()
-
-
-def beginning(fragment: Fragment, options: ReadOptions) -> Source:
+def beginning(transcript: Transcript, options: ReadOptions) -> Source:
     """Return the beginning of a file, which is enough to tell its format."""
-    with open_binary(fragment.place) as file:
+    with open_binary(transcript.place) as file:
         data = file.read(HEAD)
-    return replace(decoded(named(fragment.path), data, options), place=fragment.place)
+    return replace(decoded(Path(printable(transcript.path)), data, options), place=transcript.place)

@@ -1,4 +1,4 @@
-"""From a file fragment to its sessions, or to the reason why it cannot be read."""
+"""From a transcript to its sessions, or to the reason why it cannot be read."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
-from therapy_analytics.readers._addresses import named, open_binary, size, version
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on
 from therapy_analytics.readers._base import (
     BINARY,
     HEAD,
-    READERS,
-    Layout,
-    Part,
     RawSession,
     ReadOptions,
     Source,
@@ -26,7 +24,6 @@ from therapy_analytics.readers._base import (
 from therapy_analytics.readers._beside import ID_NOT_USED, divided, is_kept, tallied, usable_name, with_groupings
 from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._files import choose_reader
-from therapy_analytics.readers._fragments import Fragment, beginning
 from therapy_analytics.readers._limits import (
     LARGEST_FILE,
     LARGEST_SESSION,
@@ -36,8 +33,10 @@ from therapy_analytics.readers._limits import (
     too_many_rows,
 )
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
+from therapy_analytics.readers._paths import size, version
 from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._split import split, with_roles
+from therapy_analytics.readers._transcripts import Transcript, beginning
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.session import Session
 
@@ -45,12 +44,12 @@ _CHANGED = ("the file changed while it was read", "Leave the transcripts as they
 
 
 @dataclass(frozen=True, slots=True)
-class FragmentReading:
-    """The sessions of a fragment, or why it could not be read.
+class TranscriptReading:
+    """The sessions of a transcript, or why it could not be read.
 
     Attributes
     ----------
-    fragment : Fragment
+    transcript : Transcript
         Which it is.
     sessions : tuple of Session
         In order; with the ids that they want, or those that were given.
@@ -61,7 +60,7 @@ class FragmentReading:
     reader : str
         The name of its reader.
     sha256 : str
-        Hash of the whole file; empty but for the first part.
+        Hash of the file.
     beside : tuple of mapping of str to str
         What else the file says about each session; copied if the sessions of the run show that it is a grouping.
     by_name : bool
@@ -70,7 +69,7 @@ class FragmentReading:
         Which options and tables about sessions had an effect on its sessions.
     """
 
-    fragment: Fragment
+    transcript: Transcript
     sessions: tuple[Session, ...] = ()
     stem: str = ""
     problem: UnreadableFileError | None = None
@@ -80,7 +79,7 @@ class FragmentReading:
     by_name: bool = False
     applied: Applied = field(default_factory=Applied)
 
-    def with_groupings(self, groupings: Collection[str]) -> FragmentReading:
+    def with_groupings(self, groupings: Collection[str]) -> TranscriptReading:
         """Return the reading with those fields in its sessions that are groupings, and without the others."""
         if not any(self.beside):
             return self
@@ -129,32 +128,34 @@ class Names:
         return name
 
 
-def read_fragment(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None = None) -> FragmentReading:
-    """Read the sessions of a fragment; what cannot be read becomes a problem, not an exception.
+def read_transcript(
+    transcript: Transcript, options: ReadOptions, ids: Sequence[str] | None = None
+) -> TranscriptReading:
+    """Read the sessions of a transcript; what cannot be read becomes a problem, not an exception.
 
     Parameters
     ----------
-    fragment : Fragment
+    transcript : Transcript
         Which.
     options : ReadOptions
-        As for `find_fragments`.
+        As for `find_transcripts`.
     ids : sequence of str, optional
         The ids of its sessions; by default those that they want.
     """
     try:
         with _without_garbage_collection():
-            return _read(fragment, options, ids)
+            return _read(transcript, options, ids)
     except UnreadableFileError as error:
         problem = error
-        if fragment.apart:
-            remedy = f"{error.remedy}. {fragment.apart}".removesuffix(".")
+        if transcript.apart:
+            remedy = f"{error.remedy}. {transcript.apart}".removesuffix(".")
             problem = UnreadableFileError(error.path, error.line, error.problem, remedy)
     except BadDataFileError as error:
         problem = UnreadableFileError(error.path, None, error.problem, error.remedy)
     except Exception as error:  # noqa: BLE001 (whatever a file does to a reader, the run goes on)
         what = f"the file could not be understood ({type(error).__name__})"
-        problem = UnreadableFileError(fragment.path, None, what, "Save it again in its format")
-    return FragmentReading(fragment, problem=problem)
+        problem = UnreadableFileError(transcript.path, None, what, "Save it again in its format")
+    return TranscriptReading(transcript, problem=problem)
 
 
 @contextmanager
@@ -169,7 +170,7 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-_LAST: list[tuple[Fragment, ReadOptions, tuple[object, ...], FragmentReading]] = []
+_LAST: list[tuple[Transcript, ReadOptions, tuple[object, ...], TranscriptReading]] = []
 """The last reading of this process, if there is one."""
 
 
@@ -178,74 +179,61 @@ def forget_last() -> None:
     _LAST.clear()
 
 
-def read_again(fragment: Fragment, options: ReadOptions) -> FragmentReading:
-    """Read a fragment as `read_fragment` does; the last reading is cached as long as its files stay as they are."""
-    state = tuple(version(one.place) for one in fragment.voices) or version(fragment.place)
+def read_again(transcript: Transcript, options: ReadOptions) -> TranscriptReading:
+    """Read a transcript as `read_transcript` does; the last reading is cached as long as its files stay as they are."""
+    state = tuple(version(one.place) for one in transcript.voices) or version(transcript.place)
     for *cached_for, reading in _LAST:
-        if state and cached_for == [fragment, options, state]:
+        if state and cached_for == [transcript, options, state]:
             return reading
     _LAST.clear()  # before the next is held
-    reading = read_fragment(fragment, options)
-    _LAST.append((fragment, options, state, reading))
+    reading = read_transcript(transcript, options)
+    _LAST.append((transcript, options, state, reading))
     return reading
 
 
-def _read(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
-    if fragment.layout is not None:
-        return _read_part(fragment, fragment.layout, options, ids)
-    reading = _read_joined(fragment, options, ids) if fragment.voices else _read_whole(fragment, options, ids)
+def _read(transcript: Transcript, options: ReadOptions, ids: Sequence[str] | None) -> TranscriptReading:
+    reading = _read_joined(transcript, options, ids) if transcript.voices else _read_whole(transcript, options, ids)
     if not any(session.turns for session in reading.sessions):
-        raise reading.problem or no_words(fragment.path)
+        raise reading.problem or no_words(transcript.path)
     return reading
 
 
-def _read_whole(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
-    _refuse_long(fragment, options)
-    source = load_source(fragment.path, options, fragment.place)
+def _read_whole(transcript: Transcript, options: ReadOptions, ids: Sequence[str] | None) -> TranscriptReading:
+    _refuse_long(transcript, options)
+    source = load_source(transcript.path, options, transcript.place)
     chosen, digest = choose_reader(source), source.sha256
     if source.encoding != BINARY:
         if chosen.one_session:
-            refuse_large(fragment.path, len(source.data), LARGEST_SESSION)
-            refuse_crowded(fragment.path, source.text)
+            refuse_large(transcript.path, len(source.data), LARGEST_SESSION)
+            refuse_crowded(transcript.path, source.text)
         source = replace(source, data=source.data[:HEAD])  # from here on, only the text is read
-    notes = (fragment.apart,) if fragment.apart else ()
+    notes = (transcript.apart,) if transcript.apart else ()
     found = (replace(one, notes=(*one.notes, *notes)) for one in chosen.read(source))
-    return _built(fragment, source, found, ids, reader=chosen.name, sha256=digest)
+    return _built(transcript, source, found, ids, reader=chosen.name, sha256=digest)
 
 
-def _read_joined(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
-    sources = [(load_source(one.path, options, one.place), one.who) for one in fragment.voices]
-    found, source = joined(sources, fragment.talk), sources[0][0]
+def _read_joined(transcript: Transcript, options: ReadOptions, ids: Sequence[str] | None) -> TranscriptReading:
+    sources = [(load_source(one.path, options, one.place), one.who) for one in transcript.voices]
+    found, source = joined(sources, transcript.talk), sources[0][0]
     if isinstance(found, str):
         raise source.error(*_CHANGED)
     digest = hashlib.sha256(b"".join(one.sha256.encode() for one, _ in sources)).hexdigest()
-    reading = _built(fragment, source, [found], ids, reader="one_file_a_speaker", sha256=digest)
-    return replace(reading, stem=safe_id(fragment.talk))
+    reading = _built(transcript, source, [found], ids, reader="one_file_a_speaker", sha256=digest)
+    return replace(reading, stem=safe_id(transcript.talk))
 
 
-def _read_part(fragment: Fragment, layout: Layout, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
-    part = Part(fragment.begin, fragment.end or 0, layout)
-    source = Source(named(fragment.path), "", options, place=fragment.place, part=part)
-    digest = ""
-    if fragment.part == 0:
-        with open_binary(fragment.place) as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-    found = READERS[layout.reader].read(source)
-    return _built(fragment, source, found, ids, reader=layout.reader, sha256=digest)
-
-
-def _refuse_long(fragment: Fragment, options: ReadOptions) -> None:
+def _refuse_long(transcript: Transcript, options: ReadOptions) -> None:
     """Refuse a large file of a format that holds one session, by its beginning, before it is read."""
-    n_bytes = size(fragment.place)
+    n_bytes = size(transcript.place)
     if n_bytes <= LARGEST_SESSION:
         return
-    refuse_large(fragment.path, n_bytes, LARGEST_FILE)
+    refuse_large(transcript.path, n_bytes, LARGEST_FILE)
     one_session = False
     with suppress(UnreadableFileError):  # where the beginning does not tell the format, the whole file will
-        source = beginning(fragment, options)
+        source = beginning(transcript, options)
         one_session = source.encoding != BINARY and choose_reader(source).one_session
     if one_session:
-        refuse_large(fragment.path, n_bytes, LARGEST_SESSION)
+        refuse_large(transcript.path, n_bytes, LARGEST_SESSION)
 
 
 def no_words(path: str) -> UnreadableFileError:
@@ -254,28 +242,28 @@ def no_words(path: str) -> UnreadableFileError:
 
 
 def _built(
-    fragment: Fragment,
+    transcript: Transcript,
     source: Source,
     found: Iterable[RawSession],
     ids: Sequence[str] | None,
     *,
     reader: str,
     sha256: str,
-) -> FragmentReading:
+) -> TranscriptReading:
     """Build session after session, with what tables say about each; its rows are freed before the next is read.
 
     Those that are too long are left out, and the first of them is the problem of the reading.
     """
-    tables = list(tables_for(fragment.table, fragment.path, fragment.place, source.options))
+    tables = list(tables_for(transcript.table, transcript.path, transcript.place, source.options))
     key = source.options.pseudonyms
-    paths = [named(path) for path in (fragment.path, *(one.path for one in fragment.voices))]
+    paths = [Path(printable(path)) for path in (transcript.path, *(one.path for one in transcript.voices))]
     files = {name for path in paths for name in (path.name, path.stem)}
-    stem, file = safe_id(source.path.stem), fragment.file or source.path.name
+    stem, file = safe_id(source.path.stem), transcript.file or source.path.name
     sessions, others, applied, problem = list[Session](), list[Mapping[str, str]](), Applied(), None
     for raw in found:
         own_name = raw.name.strip()
         name, known_as = usable_name(own_name, source.path.stem), safe_id(own_name or source.path.stem)
-        if refused := too_many_rows(fragment.path, known_as, [row.text for row in raw.rows]):
+        if refused := too_many_rows(transcript.path, known_as, [row.text for row in raw.rows]):
             problem = problem or refused
             continue
         parts, could = split(replace(raw, name=name), source.options.split_by, name or source.path.stem)
@@ -283,19 +271,19 @@ def _built(
         for part in parts:
             given = ids[len(sessions)] if ids and len(sessions) < len(ids) else ""
             session, beside, own = _session(part, source, tables, given, known_as, whole)
-            if refused := too_long(fragment.path, session.id, [turn.text for turn in session.turns]):
+            if refused := too_long(transcript.path, session.id, [turn.text for turn in session.turns]):
                 problem = problem or refused
                 continue
             own.effects["--split-by"] += could
             notes = session.notes if name or not own_name else (*session.notes, ID_NOT_USED)
             session = replace(session, source_file=file, notes=notes)
-            sessions.append(pseudonymous(session, key, {*files, own_name, fragment.talk}))
+            sessions.append(pseudonymous(session, key, {*files, own_name, transcript.talk}))
             others.append(named_by(beside, key))
             applied.add(own)
     if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)
-    return FragmentReading(
-        fragment, tuple(sessions), stem, problem, reader, sha256, tuple(others), bool(tables), applied
+    return TranscriptReading(
+        transcript, tuple(sessions), stem, problem, reader, sha256, tuple(others), bool(tables), applied
     )
 
 
