@@ -160,7 +160,6 @@ def test_registered_names_are_what_they_were() -> None:
         "linguistic_distance",
         "panel",
         "part_of_speech_similarity",
-        "push_or_ease",
         "recurrence",
         "reflection_to_question",
         "responses",
