@@ -82,7 +82,7 @@ SIMILARITY = adjacent_turn_measure(
 
 _PAGE: dict[str, Shown] = {
     "semantic_similarity": OnPage("together", "Similar in meaning"),
-    "semantic_similarity_turn": Curve("Similar in meaning", "synchrony", beside="semantic_similarity"),
+    "semantic_similarity_turn": Curve("Similar in meaning", beside="semantic_similarity"),
 }
 
 
