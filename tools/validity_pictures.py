@@ -287,7 +287,7 @@ def planted_strength() -> Figure:
     kinds = {
         "share_p_below_05": (
             "beside shuffled turns",
-            "lexical_alignment semantic_similarity recurrence_rate coordination lsm_turn_mean coupling_words_strength",
+            "lexical_alignment semantic_similarity recurrence_rate coordination lsm_turn_mean rlsm",
         ),
         "surrogate_share_p_below_05": (
             "beside surrogate pairs of version 0.3",

@@ -154,7 +154,6 @@ def test_registered_names_are_what_they_were() -> None:
         "coordination",
         "course",
         "first_advice",
-        "lagged_coupling",
         "learnt_turns",
         "lexicon_use",
         "linguistic_distance",

@@ -63,7 +63,7 @@ def run(
         str,
         typer.Option(
             metavar="NAMES",
-            help="core or all; added with commas: syntax, nclid, recurrence, coupling.",
+            help="core or all; added with commas: syntax, nclid, recurrence.",
             rich_help_panel=MEASURED,
         ),
     ] = "core",

@@ -19,9 +19,8 @@ LEVEL, LOWEST_MEAN = 0.05, 0.35
 OF_WORDS = ["lexical_alignment", "lexical_alignment_2"]
 OF_STYLE = ["coordination", "lsm_turn_mean", "rlsm"]
 OF_TOPIC = ["semantic_similarity"]
-OF_LENGTH = ["coupling_words_strength"]
 NEIGHBOURS = [*OF_WORDS, *OF_STYLE, *OF_TOPIC]
-WHOLES = ["lagged_coupling", "lexical_alignment_whole", "recurrence", "semantic_context", "shared_expressions"]
+WHOLES = ["lexical_alignment_whole", "recurrence", "semantic_context", "shared_expressions"]
 ORDERED = {
     "z": [*NEIGHBOURS, "recurrence_rate"],
     "surrogate_z": [
@@ -60,7 +59,7 @@ def found() -> Found:
                 sessions,
                 kinds(
                     None if none else [*NEIGHBOURS, *WHOLES],
-                    extras=[one for one in EXTRAS if one in ("all", "recurrence", "coupling")],
+                    extras=[one for one in EXTRAS if one in ("all", "recurrence")],
                 ),
             )
         return known[cell]
@@ -130,7 +129,6 @@ def test_measures_respond_to_their_own_plant_most(found: Found) -> None:
     z = pd.DataFrame({what: _z(found(f"{what} alone")) for what in ("words", "style", "topic", "length")})
     assert (z.loc[OF_WORDS, "words"] > 3 * z.loc[OF_WORDS, ["style", "topic", "length"]].max(axis=1)).all()
     assert (z.loc[OF_STYLE, "style"] > 0.5 + z.loc[OF_STYLE, ["topic", "length"]].max(axis=1)).all()
-    assert (z.loc[OF_LENGTH, "length"] > 0.5 + z.loc[OF_LENGTH, ["words", "style", "topic"]].max(axis=1)).all()
     assert (z.loc[OF_TOPIC, "topic"] > 0.5 + z.loc[OF_TOPIC, ["style", "length"]].max(axis=1)).all()
 
 
