@@ -144,7 +144,7 @@ def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, 
 def test_arguments_in_python_without_effect_are_refused(tmp_path: Path) -> None:
     folder = written(tmp_path / "talks", one=("Dana", "Lee"))
     pairs = [("Dana", "How are you?"), ("Lee", "I am well.")]
-    with pytest.raises(UnknownNameError, match="Known: all, core, nclid, recurrence, syntax"):
+    with pytest.raises(UnknownNameError, match="Known: all, core, nclid, syntax"):
         ta.Settings(extras=frozenset({"sintax"}))  # type: ignore[arg-type]
     with pytest.raises(BadOptionError, match="The labels are: Dana, Lee"):
         ta.read(folder, options=ta.ReadOptions(therapist="Dora"))

@@ -65,7 +65,7 @@ class Settings:
         What codes the turns.
     extras : frozenset of str
         What is measured besides the core: ``all``, with the codes that are given on request; and by name ``syntax``
-        (parts of speech), ``nclid`` (word mover's distances), ``recurrence`` (cross-recurrence of words).
+        (parts of speech), ``nclid`` (word mover's distances).
     spacy_model : str or None
         A spaCy pipeline of the user that tags parts of speech, such as ``en_core_web_sm``, instead of the package's.
     repair_speakers : bool

@@ -102,7 +102,7 @@ def measured(
     tagger: str,
 ) -> pd.DataFrame:
     """Return a row of measures for each session of a corpus that belongs to a group; others serve as surrogates."""
-    settings = Settings(tagger=ta.TaggerOptions(kind=tagger), extras=frozenset({"all", "recurrence"}))
+    settings = Settings(tagger=ta.TaggerOptions(kind=tagger), extras=frozenset({"all"}))
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
     known = {str(name): rows for name, rows in own.groupby("session")}

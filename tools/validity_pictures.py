@@ -248,7 +248,7 @@ def shuffled_names() -> Figure:
 def synchrony_sessions() -> Figure:
     """Draw in how many sessions synchrony exceeds its null distributions."""
     found = table("synchrony_sessions")
-    names = ["semantic_similarity", "lexical_alignment", "recurrence_rate", "coordination", "rlsm", "lsm_turn_mean"]
+    names = ["semantic_similarity", "lexical_alignment", "lexical_alignment_2", "coordination", "rlsm", "lsm_turn_mean"]
     found = found[found.measure.isin(names)]
     figure, axes = panels(2, 88, sharey=True)
     kinds = {
@@ -287,7 +287,7 @@ def planted_strength() -> Figure:
     kinds = {
         "share_p_below_05": (
             "beside shuffled turns",
-            "lexical_alignment semantic_similarity recurrence_rate coordination lsm_turn_mean rlsm",
+            "lexical_alignment semantic_similarity lexical_alignment_2 coordination lsm_turn_mean rlsm",
         ),
         "surrogate_share_p_below_05": (
             "beside surrogate pairs of version 0.3",

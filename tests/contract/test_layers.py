@@ -158,7 +158,6 @@ def test_registered_names_are_what_they_were() -> None:
         "lexicon_use",
         "linguistic_distance",
         "part_of_speech_similarity",
-        "recurrence",
         "reflection_to_question",
         "responses",
         "role_check",

@@ -63,7 +63,7 @@ def run(
         str,
         typer.Option(
             metavar="NAMES",
-            help="core or all; added with commas: syntax, nclid, recurrence.",
+            help="core or all; added with commas: syntax, nclid.",
             rich_help_panel=MEASURED,
         ),
     ] = "core",

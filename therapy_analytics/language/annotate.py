@@ -18,9 +18,9 @@ from therapy_analytics.language.tokens import Tokens, tokenize
 from therapy_analytics.session import CLIENT, ROLES, THERAPIST, Role, Session, digest_of
 
 T = TypeVar("T")
-Extra = Literal["all", "syntax", "nclid", "recurrence"]
-"""What can be computed beyond the core: everything that is cheap (``all``), and three costly groups of measures
-(parts of speech, word mover's distances, recurrence)."""
+Extra = Literal["all", "syntax", "nclid"]
+"""What can be computed beyond the core: everything that is cheap (``all``), and two costly groups of measures
+(parts of speech, word mover's distances)."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
 
 

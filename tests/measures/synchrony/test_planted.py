@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks import planted
-from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures.synchrony.tables import kinds
 
 STRENGTHS = (0.2, 0.6)
@@ -20,19 +19,18 @@ OF_WORDS = ["lexical_alignment", "lexical_alignment_2"]
 OF_STYLE = ["coordination", "lsm_turn_mean", "rlsm"]
 OF_TOPIC = ["semantic_similarity"]
 NEIGHBOURS = [*OF_WORDS, *OF_STYLE, *OF_TOPIC]
-WHOLES = ["lexical_alignment_whole", "recurrence", "semantic_context", "shared_expressions"]
+WHOLES = ["lexical_alignment_whole", "semantic_context", "shared_expressions"]
 ORDERED = {
-    "z": [*NEIGHBOURS, "recurrence_rate"],
+    "z": NEIGHBOURS,
     "surrogate_z": [
         *NEIGHBOURS,
-        "recurrence_rate",
         "lexical_alignment_whole",
         "expression_repetition",
         "semantic_context",
     ],
 }
 """Columns that must rise with the plant, beside shuffles and beside surrogate pairs."""
-LEADS = {"z": [*NEIGHBOURS, "recurrence_balance"], "surrogate_z": ["expression_initiated_therapist"]}
+LEADS = {"z": NEIGHBOURS, "surrogate_z": ["expression_initiated_therapist"]}
 """Columns that say who follows: in a table of the benchmark, above 0 the therapist does."""
 
 Found = Callable[[str], pd.DataFrame]
@@ -59,7 +57,7 @@ def found() -> Found:
                 sessions,
                 kinds(
                     None if none else [*NEIGHBOURS, *WHOLES],
-                    extras=[one for one in EXTRAS if one in ("all", "recurrence")],
+                    extras=["all"],
                 ),
             )
         return known[cell]
