@@ -269,7 +269,7 @@ def chimeras() -> Figure:
     """Draw how often dialogues of unrelated halves exceed surrogate pairs."""
     found = table("chimeras").rename(columns={"now_lo": "lo", "now_hi": "hi"})
     names = list(found.measure)
-    figure, (axes,) = panels(1, 135)
+    figure, (axes,) = panels(1, 80)
     rows(axes, names)
     mark(axes, 5)
     intervals(axes, found, names, "now_percent", key="measure", series=(0, 0))

@@ -164,7 +164,6 @@ def test_registered_names_are_what_they_were() -> None:
         "ruptures",
         "safety",
         "self_disclosure",
-        "semantic_course",
         "semantic_similarity",
         "shared_expressions",
         "speech_marks",

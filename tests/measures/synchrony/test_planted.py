@@ -19,14 +19,13 @@ OF_WORDS = ["lexical_alignment", "lexical_alignment_2"]
 OF_STYLE = ["coordination", "lsm_turn_mean", "rlsm"]
 OF_TOPIC = ["semantic_similarity"]
 NEIGHBOURS = [*OF_WORDS, *OF_STYLE, *OF_TOPIC]
-WHOLES = ["lexical_alignment_whole", "semantic_context", "shared_expressions"]
+WHOLES = ["lexical_alignment_whole", "shared_expressions"]
 ORDERED = {
     "z": NEIGHBOURS,
     "surrogate_z": [
         *NEIGHBOURS,
         "lexical_alignment_whole",
         "expression_repetition",
-        "semantic_context",
     ],
 }
 """Columns that must rise with the plant, beside shuffles and beside surrogate pairs."""
