@@ -291,7 +291,7 @@ def planted_strength() -> Figure:
         ),
         "surrogate_share_p_below_05": (
             "beside surrogate pairs of version 0.3",
-            "lexical_alignment semantic_similarity expression_variety coordination lsm_turn_mean syntactic_alignment",
+            "lexical_alignment semantic_similarity expression_variety coordination lsm_turn_mean rlsm",
         ),
     }
     figure, axes = panels(2, 72, sharey=True)

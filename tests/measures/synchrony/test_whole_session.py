@@ -102,7 +102,7 @@ def test_donors_take_the_place_of_one_of_the_two_and_of_both(of_counts: Any, don
     assert [found.surrogate.sd[0], found.surrogate.z[0], found.surrogate.p[0]] == pytest.approx(expected[1:])
 
 
-@pytest.mark.parametrize("name", [one.name for one in SESSION_MEASURES if one.surrogates and one.extra != "syntax"])
+@pytest.mark.parametrize("name", [one.name for one in SESSION_MEASURES if one.surrogates])
 def test_surrogate_pairs_do_not_change_the_values(name: str, sample_with_donors: AnnotatedSession) -> None:
     """The session's own two get what they get where no donors stand in the pool."""
     kind, session = SESSION_MEASURES[name], sample_with_donors
