@@ -63,12 +63,6 @@ PEERS = (
                 "as above",
                 "`Tokenize`, `ngram_lexical`, `get_cosine`",
             ),
-            Pair(
-                "tokens",
-                "lexical and syntactic alignment, n = 1 and 2, on the same tokens and tags (ours)",
-                "`count_ngrams`, `tagged_ngrams`, `cosine`, `syntactic_cosine` of neighbouring turns",
-                "`ngram_lexical`, `ngram_pos`, `get_cosine` of the same turns",
-            ),
         ),
         {
             "`word_tokenize` of `prepare_transcripts`": "import nltk; nltk.word_tokenize('a b')",
@@ -76,7 +70,7 @@ PEERS = (
             "its lemmas (WordNet)": "import nltk; nltk.stem.WordNetLemmatizer().lemmatize('a')",
         },
         "`word_tokenize(preserve_line=True)`, which is the same on turns without full stops as its cleaning leaves "
-        "them; tokens without lemmas; our tags handed to both. Its entry points also write and read files: left out",
+        "them; tokens without lemmas. Its entry points also write and read files: left out",
     ),
     Peer(
         "Team Communication Toolkit",
@@ -117,15 +111,9 @@ PEERS = (
                 "`annotate` without word lists",
                 "`spacy.blank('en')` with `descriptive_stats`: `doc._.counts`, through `nlp.pipe`",
             ),
-            Pair(
-                "parts of speech",
-                "shares of parts of speech in each turn, the same tagger (ours)",
-                "`annotate`, `tag`, shares by turn",
-                "`spacy.load` of the tagger that this package brings, with `pos_proportions`, through `nlp.pipe`",
-            ),
         ),
         {"its models for English": "import spacy; spacy.load('en_core_web_sm')"},
-        "a blank pipeline; our tagger as its model. Coherence, dependency distance, quality and readability have no "
+        "a blank pipeline. Parts of speech, coherence, dependency distance, quality and readability have no "
         "counterpart here",
     ),
 )

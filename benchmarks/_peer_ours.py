@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks._peer_side import ROLES, TAGS, Given, Job, Side, Values, by_session, main, mean, means_of_four, modules
+from benchmarks._peer_side import ROLES, Given, Job, Side, Values, by_session, main, mean, modules
 
 
 def _sessions(given: Given) -> list[Any]:
@@ -114,35 +114,6 @@ def _our_cleaned(_: Given, folder: Path) -> Job:
     return _our_lexical(json.loads((folder / "cleaned.json").read_text(encoding="utf-8")), folder)
 
 
-def _our_tokens(given: Given, _: Path) -> Job:
-    import numpy as np
-
-    from therapy_analytics.measures.null.surrogates import TokenRows
-    from therapy_analytics.measures.synchrony._ngrams import count_ngrams
-    from therapy_analytics.measures.synchrony.alignment import cosine
-    from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosine, tagged_ngrams
-
-    def arrays(session: Any) -> tuple[Any, Any, Any]:
-        flat = [word for words in session["words"] for word in words]
-        place = {word: i for i, word in enumerate(dict.fromkeys(flat))}
-        tags = [given["tags"].index(tag) for tags in session["tags"] for tag in tags]
-        offsets = np.cumsum([0, *map(len, session["words"])])
-        return np.array([place[word] for word in flat], dtype=np.int64), np.array(tags, dtype=np.int64), offsets
-
-    def one(words: Any, tags: Any, offsets: Any) -> list[Any]:
-        first = np.arange(len(offsets) - 2)
-        rows = TokenRows(np.stack([words + 1, tags + 1], axis=1).astype(np.uint64), offsets)
-        lexical = [count_ngrams(rows, n) for n in (1, 2)]
-        tagged = [tagged_ngrams(rows, n) for n in (1, 2)]
-        return [
-            *(_defined(cosine(each[first], each[first + 1])) for each in lexical),
-            *(_defined(syntactic_cosine(each[first], each[first + 1])) for each in tagged),
-        ]
-
-    prepared = [arrays(session) for session in given["sessions"]]
-    return Job(lambda: prepared, lambda sessions: [one(*session) for session in sessions], means_of_four)
-
-
 def _our_lists(given: Given, _: Path) -> Job:
     from therapy_analytics.language import annotate
 
@@ -180,28 +151,6 @@ def _our_counts(given: Given, _: Path) -> Job:
     return Job(lambda: _sessions(given), lambda sessions: annotate(sessions, matcher), values)
 
 
-def _our_tags(given: Given, _: Path) -> Job:
-    import numpy as np
-
-    from therapy_analytics.language import annotate
-    from therapy_analytics.language.syntax import UPOS, load_tagger, tag
-
-    matcher = _matcher(lists=False)
-    load_tagger()
-
-    def work(sessions: Any) -> Any:
-        lengths = np.diff(annotate(sessions, matcher).turns.offsets)
-        tags = tag([turn.text for session in sessions for turn in session.turns])
-        cells = np.repeat(np.arange(len(lengths)), lengths) * len(UPOS) + tags
-        with np.errstate(invalid="ignore"):  # 0 / 0 in a turn without tokens
-            return np.bincount(cells, minlength=len(lengths) * len(UPOS)).reshape(-1, len(UPOS)) / lengths[:, None]
-
-    def values(found: Any) -> Values:
-        return {one: by_session(found[:, UPOS.index(one)].tolist(), given) for one in TAGS}
-
-    return Job(lambda: _sessions(given), work, values)
-
-
 def _ours(start: Callable[[Given, Path], Job], *names: str) -> Side:
     package = ("spacy.lang.en", "therapy_analytics.language", *(f"therapy_analytics.{name}" for name in names))
     return Side("therapy-analytics", modules(*package), start)
@@ -212,11 +161,9 @@ SIDES = {
     "marks": _ours(_our_marks, "measures.synchrony.coordination"),
     "alignment": _ours(_our_lexical, "measures.synchrony.alignment"),
     "cleaned": _ours(_our_cleaned, "measures.synchrony.alignment"),
-    "tokens": _ours(_our_tokens, "measures.synchrony.syntactic_alignment"),
     "lists": _ours(_our_lists),
     "words": _ours(_our_words, "measures.process.talk"),
     "counts": _ours(_our_counts),
-    "parts of speech": _ours(_our_tags, "language.syntax"),
 }
 
 if __name__ == "__main__":

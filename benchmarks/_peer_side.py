@@ -238,30 +238,6 @@ def _of(values: list[float], who: list[str], role: str) -> list[float]:
     return [value for value, (before, after) in ours if after == role and before in ROLES and before != role]
 
 
-_FOUR = ("words", "pairs of words", "tags", "pairs of tags")
-
-
-def means_of_four(found: Any) -> Values:
-    """Return the means of each session over its pairs of turns."""
-    return {name: [mean(each[n]) for each in found] for n, name in enumerate(_FOUR)}
-
-
-def _align_tokens(given: Given, _: Path) -> Job:
-    calculate: Any = importlib.import_module("align.calculate_alignment")
-    spoken = [list(zip(one["words"], one["tags"], strict=True)) for one in given["sessions"]]
-    turns = [[(words, list(zip(words, tags, strict=True))) for words, tags in one] for one in spoken]
-
-    def one(session: Any) -> list[list[float]]:
-        pairs = list(pairwise(session))
-        lexical = [
-            [calculate.get_cosine(*calculate.ngram_lexical(a[0], b[0], ngramsize=n)) for a, b in pairs] for n in (1, 2)
-        ]
-        tags = [[calculate.get_cosine(*calculate.ngram_pos(a[1], b[1], ngramsize=n)) for a, b in pairs] for n in (1, 2)]
-        return [*lexical, *tags]
-
-    return Job(lambda: turns, lambda sessions: [one(session) for session in sessions], means_of_four)
-
-
 # ---- counts: the Team Communication Toolkit
 
 
@@ -348,19 +324,6 @@ def _described_counts(given: Given, _: Path) -> Job:
     return Job(lambda: _texts(given), lambda texts: [doc._.counts for doc in nlp.pipe(texts)], values)
 
 
-TAGS = ("NOUN", "PRON", "VERB")
-
-
-def _described_tags(given: Given, _: Path) -> Job:
-    nlp: Any = importlib.import_module("spacy").load(given["tagger"])
-    nlp.add_pipe("textdescriptives/pos_proportions")
-
-    def values(found: Any) -> Values:
-        return {tag: by_session([float(one[f"pos_prop_{tag}"]) for one in found], given) for tag in TAGS}
-
-    return Job(lambda: _texts(given), lambda texts: [doc._.pos_proportions for doc in nlp.pipe(texts)], values)
-
-
 _CONVOKIT = modules("convokit", "convokit.coordination")
 _ALIGN = modules("pandas", "align")
 _DESCRIBE = modules("spacy", "textdescriptives")
@@ -369,7 +332,6 @@ SIDES = {
     "marks": Side("convokit", _CONVOKIT, _convokit_marks),
     "alignment": Side("align", _ALIGN, _align_texts),
     "cleaned": Side("align", _ALIGN, _align_cleaned),
-    "tokens": Side("align", _ALIGN, _align_tokens),
     "lists": Side("team_comm_tools", _without_its_download("features.lexical_features_v2"), _toolkit_lists),
     "words": Side(
         "team_comm_tools",
@@ -377,7 +339,6 @@ SIDES = {
         _toolkit_words,
     ),
     "counts": Side("textdescriptives", _DESCRIBE, _described_counts),
-    "parts of speech": Side("textdescriptives", _DESCRIBE, _described_tags),
 }
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Time alignment on surrogate dialogues: ``python -m benchmarks.alignment [TRANSCRIPTS]``.
 
 The therapist's turns of one session are put before the client's of another, turn by turn, and all
-neighbours are compared: words and sequences of tags, n = 1 and 2. Tags are made up (no tagger is
-installed): each word has one of 17, one token in ten another. Where ALIGN is installed, it gets
-the same tokens of some of the same dialogues, and the values are compared.
+neighbours are compared: words and pairs of words. Where ALIGN is installed, it gets the same tokens
+of some of the same dialogues, and the values are compared.
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ from numpy.typing import NDArray
 import therapy_analytics as ta
 from therapy_analytics.language.tokens import tokenize
 from therapy_analytics.measures.null.surrogates import TokenRows
-from therapy_analytics.measures.synchrony import alignment, syntactic_alignment
+from therapy_analytics.measures.synchrony import alignment
 from therapy_analytics.measures.synchrony._ngrams import count_ngrams
 
 DIALOGUES = 1000
 WITH_PEER = 50
-N_TAGS = 17
 ROOT = Path(__file__).resolve().parents[1]
 ANNOMI = ROOT.parent / "shared" / "data" / "annomi" / "annomi.csv"
 
@@ -38,7 +36,6 @@ class Corpus:
     """Tokens of all turns, and the turns of each session by role."""
 
     words: NDArray[np.int32]
-    tags: Ints
     offsets: Ints
     sides: list[tuple[Ints, Ints]]
 
@@ -66,11 +63,7 @@ def _corpus(source: Path) -> Corpus:
     tokens = tokenize([text for *_, text in turns])
     session, role = np.array([i for i, *_ in turns]), np.array([role for _, role, _ in turns])
     of = {name: [np.flatnonzero((session == i) & (role == name)) for i in range(len(sessions))] for name in set(role)}
-    generator = np.random.default_rng(0)
-    tag_of = generator.integers(0, N_TAGS, len(tokens.lower))
-    other = generator.random(len(tokens.ids)) < 0.1
-    tags = np.where(other, generator.integers(0, N_TAGS, len(tokens.ids)), tag_of[tokens.ids])
-    return Corpus(tokens.ids, tags, tokens.offsets, list(zip(of["therapist"], of["client"], strict=True)))
+    return Corpus(tokens.ids, tokens.offsets, list(zip(of["therapist"], of["client"], strict=True)))
 
 
 def _dialogues(corpus: Corpus) -> Iterator[tuple[Ints, Ints]]:
@@ -87,32 +80,24 @@ def _dialogues(corpus: Corpus) -> Iterator[tuple[Ints, Ints]]:
 
 def _ours(corpus: Corpus, anchors: Ints, replies: Ints) -> Columns:
     values = {}
-    rows = TokenRows(np.stack([corpus.words + 1, corpus.tags + 1], axis=1).astype(np.uint64), corpus.offsets)
+    rows = TokenRows(corpus.words[:, None].astype(np.uint64), corpus.offsets)
     for n in (1, 2):
-        words, tagged = count_ngrams(rows, n), syntactic_alignment.tagged_ngrams(rows, n)
+        words = count_ngrams(rows, n)
         values[f"lexical {n}"] = alignment.cosine(words[anchors], words[replies])
-        values[f"syntactic {n}"] = syntactic_alignment.syntactic_cosine(tagged[anchors], tagged[replies])
     return values
 
 
 def _beside_align(corpus: Corpus, dialogues: list[tuple[Ints, Ints]], ours: Columns) -> None:
     try:
-        from align.calculate_alignment import get_cosine, ngram_lexical, ngram_pos  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        from align.calculate_alignment import get_cosine, ngram_lexical  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         print("ALIGN is not installed: no comparison")
         return
-    tokens = (
-        [f"w{i}" for i in corpus.words],
-        [(f"w{i}", f"t{j}") for i, j in zip(corpus.words, corpus.tags, strict=True)],
-    )
-    turns = [[side[a:b] for side in tokens] for a, b in zip(corpus.offsets[:-1], corpus.offsets[1:], strict=True)]
+    words = [f"w{i}" for i in corpus.words]
+    turns = [words[a:b] for a, b in zip(corpus.offsets[:-1], corpus.offsets[1:], strict=True)]
     pairs = [(turns[a], turns[b]) for dialogue in dialogues for a, b in zip(*dialogue, strict=True)]
     start = time.perf_counter()
-    theirs = {
-        f"{name} {n}": [get_cosine(*count(a[column], b[column], ngramsize=n)) for a, b in pairs]
-        for n in (1, 2)
-        for column, (name, count) in enumerate((("lexical", ngram_lexical), ("syntactic", ngram_pos)))
-    }
+    theirs = {f"lexical {n}": [get_cosine(*ngram_lexical(a, b, ngramsize=n)) for a, b in pairs] for n in (1, 2)}
     each = 1000 * (time.perf_counter() - start) / len(dialogues)
     print(f"ALIGN, its counting and cosines alone, on {len(dialogues)} of them: {each:.2f} ms a dialogue")
     for name, values in theirs.items():

@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=60, help="real sessions of each corpus")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--measures", nargs="+", help="names of measures, as `synchrony` knows them; by default all")
-    parser.add_argument("--extras", action="store_true", help="with the measures that need parts of speech")
+    parser.add_argument("--extras", action="store_true", help="with the measures beyond the core")
     parser.add_argument("--csv", type=Path, help="a file for every p")
     given = parser.parse_args()
     found = pd.concat(
@@ -69,7 +69,7 @@ def surrogate_rows(sessions: Sequence[Session], given: argparse.Namespace, rng: 
     for session in sessions:
         firsts.setdefault(recording(session), session)
     pool = list(firsts.values())
-    asked = kinds(given.measures, extras=frozenset({"syntax"} if given.extras else ()))
+    asked = kinds(given.measures, extras=frozenset(EXTRAS if given.extras else ()))
     settings = Settings(extras=frozenset(EXTRAS if given.extras else ()))
     parts = []
     for kind, donors, session in [*chimeras(pool, given.chimeras, rng), *real(pool, given.sessions, rng)]:

@@ -23,7 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from threading import Timer
 from typing import Any, NamedTuple
@@ -79,35 +79,16 @@ def _machine() -> str:
 
 
 def _hand_over(transcripts: Path, most: int | None, folder: Path) -> tuple[int, int]:
-    """Write the turns, and their words with parts of speech, to where the processes read them."""
+    """Write the turns to where the processes read them."""
     import therapy_analytics as ta
-    from therapy_analytics.language import annotate, syntax
-    from therapy_analytics.language.lexicons import Matcher
 
-    sessions = list(islice(ta.read(transcripts), most))
-    texts = [turn.text for one in sessions for turn in one.turns]
-    tags = syntax.tag(texts)
-    given: list[dict[str, object]] = []
-    for one in annotate(sessions, Matcher(())):
-        tokens, begin = one.turns.tokens, one.turns.offsets
-        verbal = tokens.verbal[tokens.ids[begin[0] : begin[-1]]]
-        places, offsets = begin[0] + np.flatnonzero(verbal), np.append(0, np.cumsum(verbal))[begin - begin[0]]
-        words = [tokens.lower[i] for i in tokens.ids[places]]
-        parts = [syntax.UPOS[i] for i in tags[places]]
-        turns = one.session.turns
-        given.append(
-            {
-                "id": f"s{len(given)}",
-                "roles": [turn.role for turn in turns],
-                "texts": [turn.text for turn in turns],
-                "words": [words[i:j] for i, j in pairwise(offsets.tolist())],
-                "tags": [parts[i:j] for i, j in pairwise(offsets.tolist())],
-            }
-        )
-    tagger = str(Path(syntax.__file__).with_name("syntax_model"))
-    whole = {"sessions": given, "tags": syntax.UPOS, "tagger": tagger}
-    (folder / "given.json").write_text(json.dumps(whole), encoding="utf-8")
-    return len(given), len(texts)
+    sessions = [one.turns for one in islice(ta.read(transcripts), most)]
+    given = [
+        {"id": f"s{i}", "roles": [turn.role for turn in turns], "texts": [turn.text for turn in turns]}
+        for i, turns in enumerate(sessions)
+    ]
+    (folder / "given.json").write_text(json.dumps({"sessions": given}), encoding="utf-8")
+    return len(given), sum(map(len, sessions))
 
 
 # ---- environments

@@ -36,7 +36,7 @@ STATISTICS = ("value", "null_mean", "null_sd", "z", "p", "surrogate_mean", "surr
 def _of_sessions(name, takes):
     """Return tables of a plot that takes a table of the package: one session, many, long names, missing values."""
     usual, short, long = (made(n)[takes] for n in (60, 5, 500))
-    single = name in ("timeline", "client_state", "synchrony", "synchrony_all")
+    single = name in ("timeline", "synchrony", "synchrony_all")
     found = {"60 turns": usual, "5 turns": short, "500 turns": long, "long name": usual.assign(session_id=LONG * 3)}
     if takes == "wide_turns":
         codes = [one for one in usual if one.startswith(("mi_", "bolt_", "process_", "state_"))]

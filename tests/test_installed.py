@@ -36,7 +36,6 @@ def test_data_files_are_installed() -> None:
     assert (package / "behaviours" / "weights" / "model.json").is_file()
     assert (package / "behaviours" / "disclosure_weights" / "weights.npz").is_file()
     assert (package / "language" / "vectors" / "vectors.npz").is_file()
-    assert (package / "language" / "syntax_model" / "config.cfg").is_file()
     assert len(list(lexicon_folder().glob("*.toml"))) >= 5
 
 

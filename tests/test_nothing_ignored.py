@@ -144,8 +144,8 @@ def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, 
 def test_arguments_in_python_without_effect_are_refused(tmp_path: Path) -> None:
     folder = written(tmp_path / "talks", one=("Dana", "Lee"))
     pairs = [("Dana", "How are you?"), ("Lee", "I am well.")]
-    with pytest.raises(UnknownNameError, match="Known: all, core, coupling, nclid, recurrence, syntax"):
-        ta.Settings(extras=frozenset({"sintax"}))  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="Known: all, core, nclid"):
+        ta.Settings(extras=frozenset({"nclit"}))  # type: ignore[arg-type]
     with pytest.raises(BadOptionError, match="The labels are: Dana, Lee"):
         ta.read(folder, options=ta.ReadOptions(therapist="Dora"))
     with pytest.raises(BadOptionError, match="The labels are: Dana, Lee"):
@@ -156,8 +156,6 @@ def test_arguments_in_python_without_effect_are_refused(tmp_path: Path) -> None:
     sessions = ta.read(folder)
     with pytest.raises(BadOptionError, match="the sessions are read already"):
         ta.train("codes.csv", sessions, None, read_options=ta.ReadOptions(therapist="Dana"))
-    with pytest.raises(BadOptionError, match="--spacy-model"):
-        ta.run([folder], tmp_path / "r", settings=ta.Settings(spacy_model="en_core_web_sm"))
     for writing in (ta.Writing(remote=True), ta.Writing(form="xlsx")):  # type: ignore[arg-type]
         with pytest.raises(BadOptionError):
             ta.run([folder], tmp_path / "r", writing=writing)

@@ -119,10 +119,9 @@ FAILING = """
 from dataclasses import replace
 
 from therapy_analytics.behaviours import load_accurate
-from therapy_analytics.language import syntax
 from therapy_analytics.measures import MEASURES
 
-ready = [load_accurate(), syntax.load_tagger()]  # that these are data is seen by what they ask for
+ready = load_accurate()  # that it is data is seen by what they ask for
 failed = {"broken": tanalyze("run", "broken", "--out", "b", "--tagger", "fast", "--no-plots")}
 failed["inspected"] = tanalyze("inspect", "broken")
 for words in (("agree", "r", "broken/quote.csv"), ("agree", "broken/quote.csv", "broken/headless.csv"),
@@ -363,8 +362,6 @@ KINDS = {
     ".npz", ".json", ".onnx", ".safetensors", ".toml", ".csv", ".txt", ".gz", ".md", ".typed", ".py",
     ".html", ".css", ".js",
 }  # fmt: skip
-OF_SYNTAX = {"config.cfg", "cfg", "model", "tokenizer"}
-"""spaCy's own forms: message pack and settings."""
 RUNS_WHAT_IT_LOADS = {
     "pickle", "cPickle", "_pickle", "joblib", "dill", "cloudpickle", "marshal", "shelve", "yaml", "runpy", "code",
     "codeop", "ctypes", "subprocess", "pty", "webbrowser", "setproctitle",
@@ -382,8 +379,7 @@ def shipped() -> list[Path]:
 
 def test_what_is_shipped_beside_the_code_is_data() -> None:
     for path in shipped():
-        own = path.relative_to(PACKAGE).parts
-        assert path.suffix in KINDS or ("syntax_model" in own and path.name in OF_SYNTAX), path
+        assert path.suffix in KINDS, path
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as archive:
                 assert all(archive[name].dtype.kind in "fiubU" for name in archive.files)
@@ -432,22 +428,6 @@ def test_weights_that_hold_a_program_are_refused(folder: str, tmp_path: Path, mo
 def _with(folder: Path, weights: bytes) -> Path:
     (folder / "weights.npz").write_bytes(weights)
     return folder
-
-
-def test_the_syntax_model_brings_no_code() -> None:
-    import configparser
-
-    folder = PACKAGE / "language" / "syntax_model"
-    settings = configparser.ConfigParser(interpolation=None)
-    settings.read_string((folder / "config.cfg").read_text(encoding="utf-8"))
-    made_by = [
-        value.strip('"') for part in settings.sections() for key, value in settings[part].items() if key[0] == "@"
-    ]
-    assert made_by
-    assert all(re.fullmatch(r"spacy\.\w+\.v\d+|Adam\.v1|warmup_linear\.v1|\w+\.v\d+", one) for one in made_by)
-    for key in ("before_creation", "after_creation", "after_pipeline_creation"):
-        assert settings["nlp"][key] == "null"
-    assert not {"requirements", "code", "import"} & set(json.loads((folder / "meta.json").read_text(encoding="utf-8")))
 
 
 def test_every_promise_names_tests_that_there_are(root: Path) -> None:

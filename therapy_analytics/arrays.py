@@ -1,4 +1,4 @@
-"""Sessions as arrays, as a run wants them: its word lists, its parts of speech, its donors."""
+"""Sessions as arrays, as a run wants them: its word lists, its donors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from therapy_analytics.language.annotate import Donors
 from therapy_analytics.language.donors import SurrogatePool, donors_by_length, length_class
 from therapy_analytics.language.english import with_language_notes
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.syntax import tag
 from therapy_analytics.speakers import with_speaker_notes
 
 if TYPE_CHECKING:
@@ -36,30 +35,17 @@ def read_as_arrays(sessions: Sequence[Session], settings: Settings) -> Batch:
     With the accurate tagger there is also a note on sessions whose speaker labels seem to be swapped; that costs little
     beside its encoder.
     """
-    batch = with_language_notes(_annotated(sessions, settings.all_lexicons, _tagged_by(settings)))
+    batch = with_language_notes(annotate(sessions, _matcher(settings.all_lexicons)))
     return with_speaker_notes(batch) if settings.tagger.kind == "accurate" else batch
-
-
-def _annotated(sessions: Sequence[Session], lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]) -> Batch:
-    batch = annotate(sessions, _matcher(lexicons))
-    if not tagged_by:
-        return batch
-    tags = tag([turn.text for session in sessions for turn in session.turns], model=tagged_by[0])
-    return replace(batch, turns=replace(batch.turns, tags=tags))
-
-
-def _tagged_by(settings: Settings) -> tuple[str | None, ...]:
-    """Return the pipeline that tags parts of speech (None for the package's own), or nothing."""
-    return (settings.spacy_model,) if "syntax" in settings.extras else ()
 
 
 def with_donors(session: AnnotatedSession, settings: Settings, pool: SurrogatePool) -> AnnotatedSession:
     """Return a session with the donors of its length class, and what the run asks of it."""
-    by_length = _donors(pool, settings.all_lexicons, _tagged_by(settings))
+    by_length = _donors(pool, settings.all_lexicons)
     donors = by_length.get(length_class(session.session))
     return replace(session, seed=settings.seed, donors=donors, extras=settings.extras)
 
 
 @functools.lru_cache(maxsize=2)
-def _donors(pool: SurrogatePool, lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]) -> dict[int, Donors]:
-    return donors_by_length(pool, lambda sessions: _annotated(sessions, lexicons, tagged_by))
+def _donors(pool: SurrogatePool, lexicons: tuple[Lexicon, ...]) -> dict[int, Donors]:
+    return donors_by_length(pool, lambda sessions: annotate(sessions, _matcher(lexicons)))

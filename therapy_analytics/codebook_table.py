@@ -188,8 +188,6 @@ ALSO = f"{MARK}, also"
 """Words in the codebook's column ``page``: a column that the table of the page shows first; the place of a measure in
 the strip of numbers of a session (``strip 3``); marked turns (those that are not to review: `ALSO`); a kind of what
 another measure counts; a line."""
-BELOW = " | "
-"""Separates the labels of marks for values above and below 0."""
 
 
 def _on_page(page: Shown | None) -> dict[str, str]:
@@ -199,13 +197,11 @@ def _on_page(page: Shown | None) -> dict[str, str]:
         place = ", ".join(filter(None, (page.heading, strip, FIRST if page.first else "")))
         return {"label": page.label, "page": place, "does": page.does}
     if isinstance(page, Mark):
-        label = f"{page.label}{BELOW}{page.below}" if page.below else page.label
-        return {"label": label, "page": ALSO if page.also else MARK, "measure": page.danger}
+        return {"label": page.label, "page": ALSO if page.also else MARK, "measure": page.danger}
     if isinstance(page, KindOf):
         return {"label": page.label, "page": f"{KIND}, {page.kind_of}"}
     if isinstance(page, Curve):
-        place = ", ".join(word for word in (CURVE, page.about, page.side) if word)
-        return {"label": page.label, "page": place, "measure": page.beside}
+        return {"label": page.label, "page": CURVE, "measure": page.beside}
     return {}
 
 

@@ -41,7 +41,7 @@ def synchrony(
         Dialogues whose turns make surrogate pairs, in the same forms; by default the
         dialogues themselves. With fewer than five others of like length there are none.
     settings : Settings, optional
-        Seed, word lists, extras (``syntax``, ``nclid``, ``recurrence``, ``coupling``).
+        Seed, word lists, extras (``nclid``).
     options : ReadOptions, optional
         Who is the therapist, where the labels do not say it.
 

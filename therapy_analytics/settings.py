@@ -38,8 +38,8 @@ def extras_of(measures: str | Collection[str]) -> frozenset[Extra]:
 
     Examples
     --------
-    >>> sorted(extras_of(["all", "syntax"])), sorted(extras_of("core"))
-    (['all', 'syntax'], [])
+    >>> sorted(extras_of(["all", "nclid"])), sorted(extras_of("core"))
+    (['all', 'nclid'], [])
     """
     names = {measures} if isinstance(measures, str) else set(measures)
     for name in sorted(names - {CORE}):
@@ -64,11 +64,8 @@ class Settings:
     tagger : TaggerOptions
         What codes the turns.
     extras : frozenset of str
-        What is measured besides the core: ``all``, with the codes that are given on request; and by name ``syntax``
-        (parts of speech), ``nclid`` (word mover's distances), ``recurrence`` (cross-recurrence of words), ``coupling``
-        (correlation of turns at several lags).
-    spacy_model : str or None
-        A spaCy pipeline of the user that tags parts of speech, such as ``en_core_web_sm``, instead of the package's.
+        What is measured besides the core: ``all``, with the codes that are given on request; and by name ``nclid``
+        (word mover's distances).
     repair_speakers : bool
         Whether swapped labels, and words on the wrong side of a turn boundary, are corrected before measuring.
 
@@ -83,7 +80,6 @@ class Settings:
     quotes: bool = False
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
     extras: frozenset[Extra] = frozenset()
-    spacy_model: str | None = None
     repair_speakers: bool = False
 
     def __post_init__(self) -> None:
@@ -146,7 +142,6 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "quotes": settings.quotes,
             "seed": settings.seed,
             "measures": sorted({CORE, *settings.extras}),
-            "spacy_model": settings.spacy_model,
             "repair_speakers": settings.repair_speakers,
         },
         "inputs": list(inputs),

@@ -106,7 +106,7 @@ def measured(
 ) -> pd.DataFrame:
     """Return a row of measures for each session of a corpus that belongs to a group; others serve as surrogates."""
     options = ta.TaggerOptions(kind=tagger, all_codes=True)
-    settings = Settings(tagger=options, extras=frozenset({"all", "recurrence", "coupling"}))
+    settings = Settings(tagger=options, extras=frozenset({"all"}))
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
     known = {str(name).removeprefix(f"{corpus} "): rows for name, rows in own.groupby("session")}

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs"
 SHOWN = "lindqvist_dana_1"
 
-OF_A_SESSION = ("timeline", "profile", "synchrony", "client_state")
+OF_A_SESSION = ("timeline", "profile", "synchrony")
 OF_A_RUN = ("thirds", "responses", "synchrony_overview")
 WIDTHS = {"": 174, "_column": 85}
 """Endings of the files, and the widths in print, in millimetres."""

@@ -250,7 +250,7 @@ def shuffled_names() -> Figure:
 def synchrony_sessions() -> Figure:
     """Draw in how many sessions synchrony exceeds its null distributions."""
     found = table("synchrony_sessions")
-    names = ["semantic_similarity", "lexical_alignment", "recurrence_rate", "coordination", "rlsm", "lsm_turn_mean"]
+    names = ["semantic_similarity", "lexical_alignment", "lexical_alignment_2", "coordination", "rlsm", "lsm_turn_mean"]
     found = found[found.measure.isin(names)]
     figure, axes = panels(2, 88, sharey=True)
     kinds = {
@@ -271,7 +271,7 @@ def chimeras() -> Figure:
     """Draw how often dialogues of unrelated halves exceed surrogate pairs."""
     found = table("chimeras").rename(columns={"now_lo": "lo", "now_hi": "hi"})
     names = list(found.measure)
-    figure, (axes,) = panels(1, 135)
+    figure, (axes,) = panels(1, 80)
     rows(axes, names)
     mark(axes, 5)
     intervals(axes, found, names, "now_percent", key="measure", series=(0, 0))
@@ -289,11 +289,11 @@ def planted_strength() -> Figure:
     kinds = {
         "share_p_below_05": (
             "beside shuffled turns",
-            "lexical_alignment semantic_similarity recurrence_rate coordination lsm_turn_mean coupling_words_strength",
+            "lexical_alignment semantic_similarity lexical_alignment_2 coordination lsm_turn_mean rlsm",
         ),
         "surrogate_share_p_below_05": (
             "beside surrogate pairs of version 0.3",
-            "lexical_alignment semantic_similarity expression_variety coordination lsm_turn_mean syntactic_alignment",
+            "lexical_alignment semantic_similarity expression_variety coordination lsm_turn_mean rlsm",
         ),
     }
     figure, axes = panels(2, 72, sharey=True)

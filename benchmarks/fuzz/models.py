@@ -34,7 +34,7 @@ from therapy_analytics.behaviours.choice import chosen_codebooks, meaning
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.errors import TherapyAnalyticsError
-from therapy_analytics.language import Batch, annotate, embeddings, syntax
+from therapy_analytics.language import Batch, annotate, embeddings
 from therapy_analytics.language.lexicons import Matcher, load_lexicon
 from therapy_analytics.session import Role, Session, Turn
 
@@ -154,11 +154,6 @@ def _use_vectors(folder: Path) -> None:
     assert np.isfinite(embeddings.load_embeddings(folder).embed(["I slept well"])).any()
 
 
-def _use_pipeline(folder: Path) -> None:
-    syntax._load.cache_clear()  # noqa: SLF001 (as above)
-    syntax.tag(["I slept well"], model=str(folder))
-
-
 def _use_book(folder: Path) -> None:
     load_codebook(folder / "book.toml")
 
@@ -185,7 +180,6 @@ KINDS: dict[str, Kind] = {
     "dictionary": Kind(_dictionary, _use_words, 2),
     "vectors": Kind(functools.partial(_folder, PACKAGE / "language" / "vectors"), _use_vectors, 1),
     "accurate": Kind(functools.partial(_folder, PACKAGE / "behaviours" / "weights"), _use_accurate, 1),
-    "pipeline": Kind(functools.partial(_folder, PACKAGE / "language" / "syntax_model"), _use_pipeline, 1),
 }
 
 

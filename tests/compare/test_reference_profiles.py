@@ -16,7 +16,7 @@ from therapy_analytics.language import builtin_lexicons
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures.process.learnt_turns import NAMES as OF_TRAINING
 
-IN_PROFILES = ("all", "recurrence", "coupling")
+IN_PROFILES = ("all",)
 """Measures on request of which the profiles hold references."""
 
 

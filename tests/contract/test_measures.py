@@ -98,8 +98,7 @@ def test_a_count_and_an_interval_stand_beside_every_rate() -> None:
     names = {column.name for column in WITH_EXTRAS if column.level == "session"}
     rates = [column for column in WITH_EXTRAS if column.level == "session" and column.statistic == "value"]
     for name in (column.name for column in rates):
-        # The recurrence rate is called so in its field; its pairs of words are no independent trials.
-        if name.endswith(("_rate", "_per_100_words")) and not name.startswith("recurrence_"):
+        if name.endswith(("_rate", "_per_100_words")):
             count = "n_" + name.removesuffix("_rate").removesuffix("_per_100_words")
             total = f"out_of_{count.removeprefix('n_')}"
             assert {f"{name}_lo", f"{name}_hi", count, total} <= names, name

@@ -15,7 +15,12 @@ from therapy_analytics.plots._synchrony import CORE
 from therapy_analytics.plots.synchrony_beside_null import wilson
 
 PAIRS = ("lexical_alignment", "semantic_similarity", "lsm_turn_mean", "rlsm", "coordination", "c6", "c7", "c8")
-WHOLES = ("lsm", "recurrence_rate", "a_name_so_long_that_it_does_not_fit_beside_it", *(f"w{i}" for i in range(7)))
+WHOLES = (
+    "lsm",
+    "lexical_alignment_whole",
+    "a_name_so_long_that_it_does_not_fit_beside_it",
+    *(f"w{i}" for i in range(7)),
+)
 COLUMNS = [
     *("session_id", "measure", "direction", "part", "first_turn", "last_turn", "value"),
     *("null_mean", "null_sd", "z", "p", "surrogate_mean", "surrogate_z", "surrogate_p"),

@@ -150,7 +150,7 @@ def test_marks_and_unsure_codes_are_those_of_the_turns(results: Path, made: tupl
         assert marks.get("input_after_sustain_turn", []) == informed
         for code, where in session["unsure"].items():
             assert where == [i for i, turn in enumerate(turns) if code in turn["unsure_codes"].split(";")]
-    assert seen == {"input_after_sustain_turn", "turning_point_turn"}  # the others are of codes that it does not give
+    assert seen == {"input_after_sustain_turn"}  # the others are of codes that it does not give
 
 
 def test_time_is_minutes_where_there_is_a_clock_and_words_elsewhere(made: tuple[Json, list[Json]]) -> None:

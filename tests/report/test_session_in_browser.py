@@ -317,14 +317,14 @@ def test_what_is_not_core_is_drawn_on_request(reader: Open, plain: Path) -> None
     labels = page.locator(".tl-lane").all_inner_texts()
     assert page.locator(".tl-series").count() == 0
     assert not any("Insight" in label for label in labels)
-    for key in ("codes", "client", "synchrony"):
+    for key in ("codes", "synchrony"):
         page.check(f"[data-more={key}]")
     assert "Insight" in " ".join(page.locator(".tl-lane").all_inner_texts())
-    assert page.locator(".tl-series").count() == 3
+    assert page.locator(".tl-series").count() == 2
     page.goto(f"{plain.as_uri()}#session/aria_ben")
     followed(page, "#session/aria_ben")
     assert page.is_checked("[data-more=synchrony]")
-    assert page.locator(".tl-series").count() == 3
+    assert page.locator(".tl-series").count() == 2
 
 
 def test_a_long_turn_is_cut_until_all_is_asked_for(reader: Open, quoted: Path) -> None:

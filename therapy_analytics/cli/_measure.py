@@ -63,7 +63,7 @@ def run(
         str,
         typer.Option(
             metavar="NAMES",
-            help="core or all; added with commas: syntax, nclid, recurrence, coupling.",
+            help="core or all; added with a comma: nclid.",
             rich_help_panel=MEASURED,
         ),
     ] = "core",
@@ -74,16 +74,6 @@ def run(
             metavar="FILE",
             help="Also count this word list (TOML, or LIWC's .dic). Repeatable.",
             show_default=False,
-            rich_help_panel=MEASURED,
-        ),
-    ] = None,
-    spacy_model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="For --measures syntax: your own spaCy model.",
-            show_default=False,
-            hidden=True,
             rich_help_panel=MEASURED,
         ),
     ] = None,
@@ -282,14 +272,12 @@ def run(
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
         on_problem=progress.problem, on_names=progress.say, on_before=progress.say,
     )  # fmt: skip
-    asked = [*(name.strip() for name in measures.split(",")), *(["syntax"] if spacy_model is not None else [])]
     try:
         with sentences(), closing(progress):
             _check_coder(coder, explain=explain)
             settings = Settings(
                 lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes, tagger=coder,
-                extras=extras_of(asked),
-                spacy_model=spacy_model, repair_speakers=repair_speakers,
+                extras=extras_of([name.strip() for name in measures.split(",")]), repair_speakers=repair_speakers,
             )  # fmt: skip
             options = read_options(
                 columns, therapist, client, metadata, pattern, keep, split_by=split_by,

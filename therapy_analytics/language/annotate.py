@@ -18,9 +18,9 @@ from therapy_analytics.language.tokens import Tokens, tokenize
 from therapy_analytics.session import CLIENT, ROLES, THERAPIST, Role, Session, digest_of
 
 T = TypeVar("T")
-Extra = Literal["all", "syntax", "nclid", "recurrence", "coupling"]
-"""What can be computed beyond the core: everything that is cheap (``all``), and four costly groups of measures
-(parts of speech, word mover's distances, recurrence, lagged coupling)."""
+Extra = Literal["all", "nclid"]
+"""What can be computed beyond the core: everything that is cheap (``all``), and what is costly (``nclid``, word mover's
+distances)."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
 
 
@@ -46,8 +46,6 @@ class TurnArrays:
         How many words each category accounts for.
     user_categories : tuple of str
         The categories of lexicons that the user added.
-    tags : int8 array (n_tokens of the batch,) or None
-        The part of speech of each token, a position in `UPOS`; None where they were not asked for.
     """
 
     tokens: Tokens
@@ -59,7 +57,6 @@ class TurnArrays:
     counts: NDArray[np.int32]
     covered: NDArray[np.int32]
     user_categories: tuple[str, ...] = ()
-    tags: NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         return len(self.roles)

@@ -63,11 +63,11 @@ class OnPage:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Turns that the page marks: those with a value above 0, and below 0 where that has a label.
+    """Turns that the page marks: those with a value above 0.
 
     Attributes
     ----------
-    label, below : str
+    label : str
         What they are called.
     danger : str
         Of turns of danger, which the page lists before all else: the measure of sessions that counts them.
@@ -77,7 +77,6 @@ class Mark:
     """
 
     label: str
-    below: str = ""
     danger: str = ""
     also: bool = False
 
@@ -100,24 +99,18 @@ class KindOf:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line along the session that the page draws, from 0 (or below) to 1.
+    """A line of synchrony along the session that the page draws, from 0 (or below) to 1.
 
     Attributes
     ----------
     label : str
         What a supervisor calls it.
-    about : {"synchrony", "client"}
-        Among which lines it is drawn: each of synchrony for itself, those about the client as bars of one picture.
     beside : str
         The measure of the session whose null distribution is drawn with it; empty for none.
-    side : {"", "above", "below"}
-        Where the bars of a line about the client stand; such a line without a side is not drawn.
     """
 
     label: str
-    about: Literal["synchrony", "client"]
     beside: str = ""
-    side: Literal["", "above", "below"] = ""
 
 
 Shown = OnPage | Mark | KindOf | Curve

@@ -85,7 +85,7 @@ class MeasureShown:
 def full_names(names: Iterable[str]) -> dict[str, str]:
     """Return what measures are called in words, each differently.
 
-    >>> full_names(["rlsm", "recurrence_rate", "my_own"])["my_own"]
+    >>> full_names(["rlsm", "nclid", "my_own"])["my_own"]
     'my own'
     """
     names = list(names)

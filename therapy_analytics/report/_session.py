@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.codebook_table import ALSO, BELOW
+from therapy_analytics.codebook_table import ALSO
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._codebook import ShownTurns
 from therapy_analytics.report._files import Columns, Row, number, numbers, plain, read_columns, read_rows
@@ -124,12 +124,10 @@ def _per_cent(cell: str) -> int | None:
 
 def _marks(turns: Columns, mark: Row) -> Iterator[Json]:
     values = numbers(turns.get(mark["column"], ()))
-    above, _, below = mark["label"].partition(BELOW)
-    for label, sign, end in ((above, 1, ""), (below, -1, "_below")):
-        found = [i for i, value in enumerate(values) if label and sign * (value or 0) > 0]
-        if found:
-            kind = {"danger": bool(mark["measure"]), "also": mark["page"] == ALSO}
-            yield {"name": mark["column"] + end, "label": label, **kind, "turns": found}
+    found = [i for i, value in enumerate(values) if (value or 0) > 0]
+    if found:
+        kind = {"danger": bool(mark["measure"]), "also": mark["page"] == ALSO}
+        yield {"name": mark["column"], "label": mark["label"], **kind, "turns": found}
 
 
 def _tables(folder: Path, turns: Columns, codes: Sequence[str], shown: ShownTurns) -> Json:
@@ -151,13 +149,10 @@ def _tables(folder: Path, turns: Columns, codes: Sequence[str], shown: ShownTurn
 def _series(turns: Columns, beside: Mapping[str, str], curve: Row) -> Json:
     """Return a curve with the null distribution of the measure beside it."""
     values = numbers(turns.get(curve["column"], ()), 3)
-    _, about, side = (*curve["page"].split(", "), "")[:3]
     null, sd = number(beside.get("null_mean", "")), number(beside.get("null_sd", ""))
     return {
         "name": curve["column"],
         "label": curve["label"],
-        "about": about,
-        "side": side,
         "low": min((value for value in values if value is not None and value < 0), default=0),
         "high": 1,
         "null_mean": plain(null),

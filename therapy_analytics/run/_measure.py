@@ -61,7 +61,7 @@ def analyze(
         own codes, and an outside coder.
     measures : str or collection of str, optional
         What is measured: ``"core"``, the default; ``"all"``, everything except what is asked for by name; and by name
-        ``"syntax"``, ``"nclid"``, ``"recurrence"``, ``"coupling"``.
+        ``"nclid"``.
 
     Returns
     -------

@@ -14,7 +14,6 @@ from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_rea
 from therapy_analytics.behaviours.explain import explaining_tagger
 from therapy_analytics.core.folders import written_to
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
-from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.plots._figures import check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
@@ -96,8 +95,6 @@ def run(
     chunks = list(find_transcripts(paths, options=options, leave_out=out, on_table=account.saw_table))
     writing.on_files(len(chunks))
     check_coder(settings.tagger)
-    if "syntax" in settings.extras:
-        load_tagger(settings.spacy_model)
     if "nclid" in settings.extras:
         load_transport()
     with (
@@ -155,9 +152,6 @@ def _check(settings: Settings, writing: Writing) -> None:
             problem, remedy = "the page is made from tables in CSV", "Leave --report out, or write CSV"
             raise BadOptionError("--report", problem, remedy)
     _check_workers(settings, writing)
-    if settings.spacy_model is not None and "syntax" not in settings.extras:
-        problem = "it has an effect only with --measures syntax"
-        raise BadOptionError("--spacy-model", problem, "Add --measures syntax, or leave it out")
 
 
 def _check_workers(settings: Settings, writing: Writing) -> None:

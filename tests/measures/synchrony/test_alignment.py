@@ -1,4 +1,4 @@
-"""Lexical and syntactic alignment: counted by hand, against counters, and against what ALIGN gave."""
+"""Lexical alignment: counted by hand, against counters, and against what ALIGN gave."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony._ngrams import count_ngrams
 from therapy_analytics.measures.synchrony.alignment import cosine as lexical_cosine
-from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosine, tagged_ngrams
 from therapy_analytics.measures.synchrony.whole_session import Side, total
 
 Words = Sequence[str]
@@ -27,55 +26,37 @@ Words = Sequence[str]
 
 @dataclass(frozen=True)
 class Talk:
-    """Turns as arrays; each token is ``word`` or ``word/tag``."""
+    """Turns as arrays."""
 
     words: Any
-    tags: Any
     offsets: Any
 
     @property
     def rows(self) -> TokenRows:
-        return TokenRows(np.stack([self.words, self.tags], axis=1).astype(np.uint64), self.offsets)
+        return TokenRows(self.words[:, None].astype(np.uint64), self.offsets)
 
     def lexical(self, n: int, one: Any, other: Any) -> Any:
         """Return the alignment of turns with turns, one by one."""
         counts = count_ngrams(self.rows, n)
         return lexical_cosine(counts[one], counts[other])
 
-    def syntactic(self, n: int, one: Any, other: Any) -> Any:
-        """Return the same by tags."""
-        ngrams = tagged_ngrams(self.rows, n)
-        return syntactic_cosine(ngrams[one], ngrams[other])
-
-    def of_sides(self, n: int, one: Any, other: Any) -> tuple[float, float]:
-        """Return both of all turns of one side with all of the other."""
-        counts, ngrams, at = count_ngrams(self.rows, n), tagged_ngrams(self.rows, n), np.arange(1)
-        sides = [[Side(i, rows[turns], at, at) for rows in (counts, ngrams)] for i, turns in enumerate((one, other))]
-        words = lexical_cosine(*(total(side) for side, _ in sides))
-        tags = syntactic_cosine(*(total(side) for _, side in sides))
-        return float(words), float(tags)
+    def of_sides(self, n: int, one: Any, other: Any) -> float:
+        """Return that of all turns of one side with all of the other."""
+        counts, at = count_ngrams(self.rows, n), np.arange(1)
+        return float(lexical_cosine(*(total(Side(i, counts[turns], at, at)) for i, turns in enumerate((one, other)))))
 
 
 def talk(*turns: str) -> Talk:
-    """Number the words and tags of turns."""
-    tokens = [token.partition("/")[::2] for turn in turns for token in turn.split()]
-    words = {word: i for i, word in enumerate(dict.fromkeys(word for word, _ in tokens), 1)}
-    tags = {tag: i for i, tag in enumerate(dict.fromkeys(tag for _, tag in tokens), 1)}
-    return Talk(
-        np.array([words[word] for word, _ in tokens], dtype=np.int32),
-        np.array([tags[tag] for _, tag in tokens], dtype=np.int32),
-        np.cumsum([0, *(len(turn.split()) for turn in turns)]),
-    )
+    """Number the words of turns."""
+    tokens = [token for turn in turns for token in turn.split()]
+    words = {word: i for i, word in enumerate(dict.fromkeys(tokens))}
+    offsets = np.cumsum([0, *(len(turn.split()) for turn in turns)])
+    return Talk(np.array([words[word] for word in tokens], dtype=np.int32), offsets)
 
 
 def lexical(n: int, *turns: str) -> Any:
     """Alignment of each turn with the next."""
     return talk(*turns).lexical(n, np.arange(len(turns) - 1), np.arange(1, len(turns))).tolist()
-
-
-def syntactic(n: int, *turns: str) -> Any:
-    """Alignment of each turn with the next."""
-    return talk(*turns).syntactic(n, np.arange(len(turns) - 1), np.arange(1, len(turns))).tolist()
 
 
 # ---- by hand
@@ -107,49 +88,20 @@ def test_a_turn_too_short_for_an_n_gram_is_undefined() -> None:
     np.testing.assert_array_equal(lexical(1, *turns), [1.0, np.nan, np.nan])
 
 
-def test_shared_words_leave_before_tags_are_counted() -> None:
-    # The different words of the first: the/D dog/N saw/V cat/N; of the second: the/D cat/N saw/V it/P.
-    # the, cat and saw are shared: dog/N is left against it/P.
-    a, b = "the/D dog/N saw/V the/D cat/N", "the/D cat/N saw/V it/P"
-    assert syntactic(1, a, b) == [0.0]
-    # Bigrams: the-dog DN, dog-saw NV, saw-the VD, the-cat DN; the-cat DN, cat-saw NV, saw-it VP.
-    # the-cat is shared: DN 1, NV 1, VD 1 are left against NV 1, VP 1. Product 1, squares 3 and 2.
-    assert syntactic(2, a, b) == pytest.approx([1 / np.sqrt(3 * 2)])
-
-
-def test_a_word_said_twice_counts_once_among_tags() -> None:
-    # go/V dog/N, go only once: V 1, N 1; run/V cat/N sits/V: V 2, N 1. Product 3, squares 2 and 5.
-    assert syntactic(1, "go/V go/V dog/N", "run/V cat/N sits/V") == pytest.approx([3 / np.sqrt(2 * 5)])
-
-
-def test_a_word_with_another_tag_is_not_shared() -> None:
-    assert lexical(1, "work/V", "work/N") == [1.0]
-    assert syntactic(1, "work/V", "work/N") == [0.0]
-    assert syntactic(1, "work/V hard/A", "work/N hard/V") == pytest.approx([1 / 2])  # V, A against N, V
-
-
-def test_nothing_left_is_undefined() -> None:
-    same = "the/D dog/N"
-    np.testing.assert_array_equal(syntactic(1, same, same, "the/D cat/N", ""), [np.nan, 1.0, np.nan])
-
-
 def test_whole_conversation_takes_sides_together() -> None:
     # T: "i see", "i know"; C: "you see", "see". T: i 2, see 1, know 1; C: you 1, see 2. Product 2, squares 6 and 5.
-    turns = talk("i/P see/V", "you/P see/V", "i/P know/V", "see/V")
-    # Different words: i, see, know; you, see. Without see: P 1, V 1 against P 1. Product 1, squares 2 and 1.
-    assert turns.of_sides(1, [0, 2], [1, 3]) == pytest.approx((2 / np.sqrt(6 * 5), 1 / np.sqrt(2)))
+    turns = talk("i see", "you see", "i know", "see")
+    assert turns.of_sides(1, [0, 2], [1, 3]) == pytest.approx(2 / np.sqrt(6 * 5))
 
 
 def test_whole_conversation_without_an_n_gram_is_undefined() -> None:
-    assert np.isnan(talk("i/P see/V", "you/P see/V").of_sides(3, [0], [1])).all()
+    assert np.isnan(talk("i see", "you see").of_sides(3, [0], [1]))
 
 
 def test_no_turns() -> None:
     for offsets in (np.array([0]), np.array([0, 0, 0])):
-        nothing = Talk(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), offsets)
-        some = np.arange(len(offsets) - 1)
+        nothing, some = Talk(np.zeros(0, dtype=np.int32), offsets), np.arange(len(offsets) - 1)
         assert np.isnan(nothing.lexical(2, some, some)).all()
-        assert np.isnan(nothing.syntactic(2, some, some)).all()
 
 
 # ---- against counters
@@ -166,38 +118,31 @@ def runs(tokens: Sequence[Any], n: int) -> list[tuple[Any, ...]]:
 
 
 def counted_lexical(a: Sequence[Any], b: Sequence[Any], n: int) -> float:
-    return cosine(*(Counter(runs([word for word, _ in side], n)) for side in (a, b)))
+    return cosine(*(Counter(runs(side, n)) for side in (a, b)))
 
 
-def counted_syntactic(a: Sequence[Any], b: Sequence[Any], n: int) -> float:
-    of_a, of_b = set(runs(a, n)), set(runs(b, n))
-    return cosine(*(Counter(tuple(tag for _, tag in run) for run in rest) for rest in (of_a - of_b, of_b - of_a)))
-
-
-TURN = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=12)
+TURN = st.lists(st.integers(0, 6), max_size=12)
 DIALOGUE = st.lists(TURN, min_size=2, max_size=7)
 
 
-def arrays(turns: Sequence[Sequence[tuple[int, int]]]) -> Talk:
-    tokens = np.array([token for turn in turns for token in turn], dtype=np.int32).reshape(-1, 2)
-    return Talk(tokens[:, 0] + 1, tokens[:, 1] + 1, np.cumsum([0, *map(len, turns)]))
+def arrays(turns: Sequence[Sequence[int]]) -> Talk:
+    words = np.array([word for turn in turns for word in turn], dtype=np.int32)
+    return Talk(words, np.cumsum([0, *map(len, turns)]))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_as_counters_give_it(n: int) -> None:
     @settings(max_examples=40, deadline=None)
     @given(DIALOGUE)
-    def check(turns: list[list[tuple[int, int]]]) -> None:
+    def check(turns: list[list[int]]) -> None:
         dialogue, every = arrays(turns), np.arange(len(turns))
         one, other = (at.ravel() for at in np.meshgrid(every, every, indexing="ij"))
-        tables = dialogue.lexical(n, one, other), dialogue.syntactic(n, one, other)
-        words, tags = (each.reshape(len(turns), len(turns)) for each in tables)
-        for found, counted in ((words, counted_lexical), (tags, counted_syntactic)):
-            wanted = [[counted(turns[i], turns[j], n) for j in every] for i in every]
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
-            assert (np.isnan(found) | ((found >= 0) & (found <= 1))).all()
-            np.testing.assert_array_equal(found, found.T)
-        own = np.diagonal(words)
+        found = dialogue.lexical(n, one, other).reshape(len(turns), len(turns))
+        wanted = [[counted_lexical(turns[i], turns[j], n) for j in every] for i in every]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+        assert (np.isnan(found) | ((found >= 0) & (found <= 1))).all()
+        np.testing.assert_array_equal(found, found.T)
+        own = np.diagonal(found)
         assert (np.isnan(own) | (own == 1)).all()
 
     check()
@@ -205,15 +150,12 @@ def test_as_counters_give_it(n: int) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(DIALOGUE, st.data())
-def test_sides_as_counters_give_them(turns: list[list[tuple[int, int]]], data: st.DataObject) -> None:
+def test_sides_as_counters_give_them(turns: list[list[int]], data: st.DataObject) -> None:
     """Turns may come twice."""
     chosen = [data.draw(st.lists(st.integers(0, len(turns) - 1), min_size=1)) for _ in range(2)]
     for n in (1, 2):
-        within = [[run for i in rows for run in runs(turns[i], n)] for rows in chosen]
-        words = cosine(*(Counter(tuple(word for word, _ in run) for run in side) for side in within))
-        a, b = map(set, within)
-        tags = cosine(*(Counter(tuple(tag for _, tag in run) for run in rest) for rest in (a - b, b - a)))
-        np.testing.assert_allclose(arrays(turns).of_sides(n, *chosen), [words, tags], rtol=0, atol=1e-12)
+        within = [Counter(run for i in rows for run in runs(turns[i], n)) for rows in chosen]
+        np.testing.assert_allclose(arrays(turns).of_sides(n, *chosen), cosine(*within), rtol=0, atol=1e-12)
 
 
 # ---- what ALIGN 0.1.1 gave for AnnoMI, its preparation done anew here (spell check off)
@@ -299,7 +241,7 @@ def prepared(rows: pd.DataFrame) -> Prepared:
     bare = [[word.replace("'", "") for word in turn] for turn in words]
     ids = {word: i for i, word in enumerate(dict.fromkeys(word for turn in bare for word in turn), 1)}
     tokens = np.array([ids[word] for turn in bare for word in turn], dtype=np.int32)
-    return Prepared([who for who, _ in turns], Talk(tokens, tokens, np.cumsum([0, *map(len, bare)])))
+    return Prepared([who for who, _ in turns], Talk(tokens, np.cumsum([0, *map(len, bare)])))
 
 
 @pytest.fixture(scope="module")
@@ -338,7 +280,7 @@ def test_whole_conversation_as_align(corpora: Path, sessions: dict[Any, Prepared
         # ALIGN writes the turns of a side behind one another, and counts sequences across them.
         whose = np.repeat(second, np.diff(session.talk.offsets))
         words = np.concatenate([session.talk.words[~whose], session.talk.words[whose]])
-        sides = Talk(words, words, np.array([0, np.count_nonzero(~whose), len(words)]))
+        sides = Talk(words, np.array([0, np.count_nonzero(~whose), len(words)]))
         for n in (1, 2):
             value = np.nan_to_num(sides.lexical(n, [0], [1])[0])
             assert value == pytest.approx(getattr(row, f"lexical_tok{n}"), rel=0, abs=1e-9)

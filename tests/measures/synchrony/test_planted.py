@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks import planted
-from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures.synchrony.tables import kinds
 
 STRENGTHS = (0.2, 0.6)
@@ -19,21 +18,18 @@ LEVEL, LOWEST_MEAN = 0.05, 0.35
 OF_WORDS = ["lexical_alignment", "lexical_alignment_2"]
 OF_STYLE = ["coordination", "lsm_turn_mean", "rlsm"]
 OF_TOPIC = ["semantic_similarity"]
-OF_LENGTH = ["coupling_words_strength"]
 NEIGHBOURS = [*OF_WORDS, *OF_STYLE, *OF_TOPIC]
-WHOLES = ["lagged_coupling", "lexical_alignment_whole", "recurrence", "semantic_context", "shared_expressions"]
+WHOLES = ["lexical_alignment_whole", "shared_expressions"]
 ORDERED = {
-    "z": [*NEIGHBOURS, "recurrence_rate"],
+    "z": NEIGHBOURS,
     "surrogate_z": [
         *NEIGHBOURS,
-        "recurrence_rate",
         "lexical_alignment_whole",
         "expression_repetition",
-        "semantic_context",
     ],
 }
 """Columns that must rise with the plant, beside shuffles and beside surrogate pairs."""
-LEADS = {"z": [*NEIGHBOURS, "recurrence_balance"], "surrogate_z": ["expression_initiated_therapist"]}
+LEADS = {"z": NEIGHBOURS, "surrogate_z": ["expression_initiated_therapist"]}
 """Columns that say who follows: in a table of the benchmark, above 0 the therapist does."""
 
 Found = Callable[[str], pd.DataFrame]
@@ -60,7 +56,7 @@ def found() -> Found:
                 sessions,
                 kinds(
                     None if none else [*NEIGHBOURS, *WHOLES],
-                    extras=[one for one in EXTRAS if one in ("all", "recurrence", "coupling")],
+                    extras=["all"],
                 ),
             )
         return known[cell]
@@ -130,7 +126,6 @@ def test_measures_respond_to_their_own_plant_most(found: Found) -> None:
     z = pd.DataFrame({what: _z(found(f"{what} alone")) for what in ("words", "style", "topic", "length")})
     assert (z.loc[OF_WORDS, "words"] > 3 * z.loc[OF_WORDS, ["style", "topic", "length"]].max(axis=1)).all()
     assert (z.loc[OF_STYLE, "style"] > 0.5 + z.loc[OF_STYLE, ["topic", "length"]].max(axis=1)).all()
-    assert (z.loc[OF_LENGTH, "length"] > 0.5 + z.loc[OF_LENGTH, ["words", "style", "topic"]].max(axis=1)).all()
     assert (z.loc[OF_TOPIC, "topic"] > 0.5 + z.loc[OF_TOPIC, ["style", "length"]].max(axis=1)).all()
 
 

@@ -142,12 +142,12 @@ def _pool(session: AnnotatedSession) -> TurnPool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenRows:
-    """The tokens of turns, with two numbers each.
+    """The tokens of turns, as numbers.
 
     Attributes
     ----------
-    values : uint64 array (n_tokens, 2)
-        What each token is, by the same numbers in every session; and something else about it.
+    values : uint64 array (n_tokens, n)
+        What each token is, by the same numbers in every session; and what else a measure needs of it.
     offsets : int64 array (n_turns + 1,)
         Turn ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
     """

@@ -25,9 +25,7 @@ from therapy_analytics.measures._codes import (
 )
 from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures._rates import interval_columns
-from therapy_analytics.measures._turns import third_of
-from therapy_analytics.measures.process._client_state import FEWEST as FEWEST_OF_SLOPE
-from therapy_analytics.measures.process._client_state import slope
+from therapy_analytics.measures._turns import FEWEST_FOR_SLOPE, slope, third_of
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 
 FEWEST = 3
@@ -83,7 +81,7 @@ def _columns_of(code: Code) -> list[Column]:
         high=inf,
         high_means="above 0: rises along the session",
         formula=f"slope of least squares of 1 (has the code) or 0 on the place among the {code.role}'s turns, 0 to 1; "
-        f"from {FEWEST_OF_SLOPE} turns on",
+        f"from {FEWEST_FOR_SLOPE} turns on",
         misleads=f"A straight line hides a fall and rise. {_MISLEADS}",
         source="This package's own; interval: Newey & West (1987)",
         evidence="untested",

@@ -24,60 +24,35 @@ Counts: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 def words_of(session: AnnotatedSession) -> TokenRows:
     """Return the words of each turn, without punctuation; the two parts of a contraction ("do", "n't") are two words.
 
-    The two numbers of a word are its key, the same in every session, and its part of speech: its position in `UPOS`
-    counted from 1, or 0 where it has none.
+    The number of a word is its key, the same in every session.
     """
-    tokens, tags, offsets = session.turns.tokens, session.turns.tags, session.turns.offsets
+    tokens, offsets = session.turns.tokens, session.turns.offsets
     ids = tokens.ids[offsets[0] : offsets[-1]]
     verbal = tokens.verbal[ids]
-    found = np.zeros(len(ids)) if tags is None else tags[offsets[0] : offsets[-1]].astype(np.int64) + 1
-    values = np.stack([tokens.keys[ids], found.astype(np.uint64)], axis=1)[verbal]
-    return TokenRows(values, np.append(0, np.cumsum(verbal))[offsets - offsets[0]])
-
-
-def ngram_places(keys: NDArray[np.integer], offsets: Ints, n: int) -> tuple[Ints, Ints]:
-    """Return where n-grams begin, and a number from 0 of each that is the same for the same n-gram, (n_ngrams,) each.
-
-    Parameters
-    ----------
-    keys : int array (n_tokens,)
-        What each token is; a token of key 0 is in no n-gram.
-    offsets : int64 array (n_turns + 1,)
-        Turn ``i`` owns ``keys[offsets[i]:offsets[i + 1]]``; no n-gram crosses from turn to turn.
-    n : int
-        Length of the n-grams, 1 or more.
-
-    Examples
-    --------
-    Two turns, "so so so" and "no": the bigram "so so" begins twice.
-
-    >>> [found.tolist() for found in ngram_places(np.array([5, 5, 5, 7]), np.array([0, 3, 4]), 2)]
-    [[0, 1], [0, 0]]
-    """
-    turn = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    kinds, number = np.unique(keys, return_inverse=True)
-    places, found = np.flatnonzero(keys != 0), number[keys != 0]
-    for step in range(1, n):
-        fits = places + step < len(keys)
-        last = np.where(fits, places + step, 0)
-        fits &= (turn[last] == turn[places]) & (keys[last] != 0)
-        places, longer = places[fits], (found * len(kinds) + number[last])[fits]
-        found = np.unique(longer, return_inverse=True)[1]
-    return places, found
+    return TokenRows(tokens.keys[ids[verbal], None], np.append(0, np.cumsum(verbal))[offsets - offsets[0]])
 
 
 def count_ngrams(words: TokenRows, n: int) -> Counts:
-    """Count the n-grams of each turn, float64 (n_turns, n_types); see `ngram_places`.
+    """Count the n-grams of each turn, float64 (n_turns, n_types); none crosses from turn to turn.
 
     Examples
     --------
-    >>> values = np.array([[5, 0], [5, 0], [5, 0], [7, 0]], dtype=np.uint64)
+    Two turns, "so so so" and "no": the bigram "so so" stands twice in the first.
+
+    >>> values = np.array([[5], [5], [5], [7]], dtype=np.uint64)
     >>> count_ngrams(TokenRows(values, np.array([0, 3, 4])), 2).toarray().tolist()
     [[2.0], [0.0]]
     """
-    places, types = ngram_places(words.values[:, 0], words.offsets, n)
+    turn = words.turn
+    kinds, number = np.unique(words.values[:, 0], return_inverse=True)
+    places, types = np.arange(len(number)), number
+    for step in range(1, n):
+        last = np.minimum(places + step, len(number) - 1)
+        fits = (places + step < len(number)) & (turn[last] == turn[places])
+        places, longer = places[fits], (types * len(kinds) + number[last])[fits]
+        types = np.unique(longer, return_inverse=True)[1]
     shape = len(words), int(types.max(initial=-1)) + 1
-    return sparse.csr_array((np.ones(len(places)), (words.turn[places], types)), shape=shape)
+    return sparse.csr_array((np.ones(len(places)), (turn[places], types)), shape=shape)
 
 
 # ---- that come again

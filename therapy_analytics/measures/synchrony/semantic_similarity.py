@@ -18,30 +18,7 @@ from therapy_analytics.measures.synchrony.tables import (
     adjacent_values,
 )
 
-_OWN = "This package's own"
-
-
 VECTORS = "Vectors are means over words: order, negation and irony count for nothing"
-
-
-def cosines(a: Floats, b: Floats) -> Floats:
-    """Return the cosine of vectors with vectors, row by row.
-
-    Parameters
-    ----------
-    a, b : float64 array (..., n_dimensions), shapes that broadcast
-
-    Returns
-    -------
-    float64 array (...)
-        -1 to 1; nan where one is 0.
-
-    Examples
-    --------
-    >>> cosines(np.array([2.0, 0.0]), np.array([[1.0, 0.0], [0.0, 3.0], [1.0, 1.0]])).round(3).tolist()
-    [1.0, 0.0, 0.707]
-    """
-    return divided(dots(a, b), dots(a, a) * dots(b, b))
 
 
 def vectors_of(session: AnnotatedSession) -> Floats:
@@ -49,13 +26,25 @@ def vectors_of(session: AnnotatedSession) -> Floats:
     return meanings(session).vectors
 
 
-def _with_squares(vectors: Floats) -> Floats:
+def with_squares(vectors: Floats) -> Floats:
     """Return vectors (n, n_dimensions) with their squared lengths behind them, (n, n_dimensions + 1)."""
     return np.column_stack([vectors, dots(vectors, vectors)])
 
 
-def _cosines(a: Floats, b: Floats) -> Floats:
-    """Return `cosines` of rows of `_with_squares`, each of which stands in many pairs."""
+def cosines(a: Floats, b: Floats) -> Floats:
+    """Return the cosine of vectors with vectors, row by row; nan where one is 0.
+
+    Parameters
+    ----------
+    a, b : float64 array (..., n_dimensions + 1), shapes that broadcast
+        As `with_squares` returns them: each turn stands in many pairs.
+
+    Examples
+    --------
+    >>> turns = with_squares(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]]))
+    >>> cosines(turns[0], turns).round(3).tolist()
+    [1.0, 0.0, 0.707]
+    """
     return divided(dots(a[..., :-1], b[..., :-1]), a[..., -1] * b[..., -1])
 
 
@@ -71,8 +60,8 @@ SIMILARITY = adjacent_turn_measure(
         f"turn and its null distributions. {VECTORS}. Not a quality score",
         source="This package's own; static vectors after Tulkens, S., & van Dongen, T. (2024). Model2Vec",
         represent=vectors_of,
-        encode=_with_squares,
-        score=_cosines,
+        encode=with_squares,
+        score=cosines,
         low=-1.0,
         core=True,
         shown=True,
@@ -82,7 +71,7 @@ SIMILARITY = adjacent_turn_measure(
 
 _PAGE: dict[str, Shown] = {
     "semantic_similarity": OnPage("together", "Similar in meaning"),
-    "semantic_similarity_turn": Curve("Similar in meaning", "synchrony", beside="semantic_similarity"),
+    "semantic_similarity_turn": Curve("Similar in meaning", beside="semantic_similarity"),
 }
 
 

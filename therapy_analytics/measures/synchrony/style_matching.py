@@ -176,7 +176,7 @@ WHOLE_LSM = session_measure(
 _PAGE: dict[str, Shown] = {
     "lsm_turn_mean": OnPage("together", "Style matching (LSM)"),
     "rlsm": OnPage("together", "Replies take up function words (rLSM)"),
-    "lsm_turn": Curve("Style matching (LSM)", "synchrony", beside="lsm_turn_mean"),
+    "lsm_turn": Curve("Style matching (LSM)", beside="lsm_turn_mean"),
 }
 
 

@@ -167,7 +167,7 @@ _NULL: dict[Statistic, tuple[str, str, dict[str, Any]]] = {
 """Meaning, formula, unit and range of the statistics of null distributions."""
 
 
-def null_columns(value: Column, statistics: Sequence[Statistic], *, shuffles: str = SHUFFLES) -> list[Column]:
+def null_columns(value: Column, statistics: Sequence[Statistic]) -> list[Column]:
     """Return the columns of statistics of null distributions that stand beside another column.
 
     Parameters
@@ -176,13 +176,11 @@ def null_columns(value: Column, statistics: Sequence[Statistic], *, shuffles: st
         The value.
     statistics : sequence of str
         Some of `SHUFFLED` and `SURROGATE`.
-    shuffles : str
-        What is shuffled, for the formulas.
     """
-    return [_null_column(value, one, shuffles) for one in statistics]
+    return [_null_column(value, one) for one in statistics]
 
 
-def _null_column(value: Column, statistic: Statistic, shuffles: str) -> Column:
+def _null_column(value: Column, statistic: Statistic) -> Column:
     meaning, formula, about = _NULL[statistic]
     return replace(
         value,
@@ -191,7 +189,7 @@ def _null_column(value: Column, statistic: Statistic, shuffles: str) -> Column:
         statistic=statistic,
         core=value.core and statistic in _IN_SESSIONS,
         meaning=meaning.format(name=value.name),
-        formula=formula.format(shuffles=shuffles),
+        formula=formula.format(shuffles=SHUFFLES),
         **about,
     )
 

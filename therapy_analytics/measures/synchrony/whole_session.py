@@ -87,8 +87,6 @@ class SessionMeasure:
         (n_draws, n_columns); None where their order does not enter.
     surrogates : bool
         Whether it is set beside surrogate pairs.
-    matched : tuple of str
-        Columns of what donors' turns are chosen by; surrogate pairs say nothing of them.
     two_sided : tuple of str
         Columns of which both ends count: those that say who leads.
     multiplied : tuple of str
@@ -109,7 +107,6 @@ class SessionMeasure:
     encode: Callable[[Any, TurnPool], Any] | None = None
     shuffled: Callable[[Any, Any, np.random.Generator], Floats] | None = None
     surrogates: bool = True
-    matched: tuple[str, ...] = ()
     two_sided: tuple[str, ...] = ()
     multiplied: tuple[str, ...] = ()
     closer: Closer = "higher"
@@ -225,7 +222,7 @@ def _named(kind: SessionMeasure, names: tuple[str, ...]) -> Any:
 
 
 def _beside_surrogates(kind: SessionMeasure, tables: Floats, asked: Any, two_sided: Any) -> NullSummary:
-    asked, multiplied = asked & ~_named(kind, kind.matched), _named(kind, kind.multiplied)
+    multiplied = _named(kind, kind.multiplied)
     plain = beside_surrogates(tables, asked, closer=kind.closer, two_sided=two_sided)
     if not multiplied.any():
         return plain

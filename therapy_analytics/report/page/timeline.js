@@ -1,12 +1,12 @@
-// The timeline of a session: turns as bars, lanes of the core codes and what to review; on request the other codes, the
-// client's state, and synchrony.
+// The timeline of a session: turns as bars, lanes of the core codes and what to review; on request the other codes and
+// synchrony.
 // Hundreds of turns are a handful of paths; which turn was meant is found from where the pointer is.
 
 const TIMELINE_HEIGHT = { bars: 46, lane: 20, series: 60, axis: 24 };
 const TIMELINE_LEAST = 2; // Pixels a turn, so that none is lost.
 const TIMELINE_ZOOMS = [1, 2, 4, 8];
 /** What is drawn besides the core, once the reader asked for it: in every session that is opened. */
-const timelineMore = { codes: false, client: false, synchrony: false };
+const timelineMore = { codes: false, synchrony: false };
 
 /**
  * Draw the timeline of a session.
@@ -41,7 +41,7 @@ function timelineRows(view) {
   const rows = [{ kind: "bars", height: TIMELINE_HEIGHT.bars }];
   for (const lane of view.lanes) if (lane.core || timelineMore.codes) rows.push({ kind: "lane", lane, height: TIMELINE_HEIGHT.lane });
   for (const marks of timelineMarks(data)) rows.push({ kind: "marks", marks, height: TIMELINE_HEIGHT.lane });
-  for (const series of timelineSeries(data)) if (timelineMore[series.about]) rows.push({ kind: "series", series, height: TIMELINE_HEIGHT.series });
+  if (timelineMore.synchrony) for (const series of timelineSeries(data)) rows.push({ kind: "series", series, height: TIMELINE_HEIGHT.series });
   rows.push({ kind: "axis", height: TIMELINE_HEIGHT.axis });
   let top = 0;
   for (const row of rows) {
@@ -58,13 +58,9 @@ function timelineMarks(data) {
   return [kind("", "To review", "to review", of(false)), kind("also", "Also marked", "also marked", of(true))].filter(({ turns }) => turns.size);
 }
 
-/** Series as drawn: each of synchrony for itself, the client's state as one (change above, sustain below). */
+/** The series of synchrony that have a value. */
 function timelineSeries(data) {
-  const all = data.series ?? [];
-  const drawn = all.filter((one) => one.about !== "client");
-  const [up, down] = ["above", "below"].map((side) => all.find((one) => one.about === "client" && one.side === side));
-  if (up && down) drawn.push({ label: "Client's state", about: "client", state: [up.label, down.label], values: up.values, below: down.values, low: -1, high: 1 });
-  return drawn.filter((one) => [...one.values, ...(one.below ?? [])].some(isNumber));
+  return (data.series ?? []).filter((one) => one.values.some(isNumber));
 }
 
 /** The lanes for which this report has codes, with the codes whose marks they show. */
@@ -96,8 +92,7 @@ function timelineLabels(view) {
 
 /** What is drawn only on request: a switch each, of those that this session has. */
 function timelineSwitches(view) {
-  const about = new Set(timelineSeries(view.model.data).map((one) => one.about));
-  const all = [["codes", "other codes", view.lanes.some((lane) => !lane.core)], ["client", "client’s state", about.has("client")], ["synchrony", "style and meaning (synchrony)", about.has("synchrony")]];
+  const all = [["codes", "other codes", view.lanes.some((lane) => !lane.core)], ["synchrony", "style and meaning (synchrony)", timelineSeries(view.model.data).length > 0]];
   const box = ([key, text]) => el("label", {}, el("input", { type: "checkbox", "data-more": key, checked: timelineMore[key], onchange: (event) => {
     timelineMore[key] = event.target.checked;
     view.rows = timelineRows(view);
@@ -120,7 +115,6 @@ function timelineLabel(view, row) {
 }
 
 function timelineSeriesLabel(series) {
-  if (series.state) return [el("span", {}, series.label), el("span", { class: "quiet" }, `Above: ${series.state[0].toLowerCase()}. Below: ${series.state[1].toLowerCase()}. A model's estimate.`)];
   const meaning = isNumber(series.null_mean) ? "Line: mean. Band: the mean of shuffled turns. " : "Line: mean. ";
   return [el("span", {}, series.label), el("span", { class: "quiet" }, `${meaning}Not a quality score.`)];
 }
@@ -240,7 +234,7 @@ function timelineSeriesPaths(view, { series, height }) {
   const low = series.low ?? Math.min(...series.values.filter(isNumber), 0);
   const y = (value) => round1(6 + (1 - (Math.min(Math.max(value, low), high) - low) / (high - low || 1)) * (height - 12));
   const frame = svg("path", { class: "tl-hair", d: `M0 ${y(low)}H${view.width}M0 ${y(high)}H${view.width}` });
-  return [frame, ...(series.state ? timelineState(view, series, y) : timelineMatching(view, series, y))];
+  return [frame, ...timelineMatching(view, series, y)];
 }
 
 /** A dot a turn, the mean of the session as a line, and where the means of shuffled turns lie (95 of 100) as a band. */
@@ -257,17 +251,6 @@ function timelineMatching(view, series, y) {
   const known = series.values.filter(isNumber);
   const mean = isNumber(series.mean) ? series.mean : known.reduce((sum, value) => sum + value, 0) / known.length;
   return [...parts, svg("path", { class: "tl-dot", d: dots }), svg("path", { class: "tl-mean", d: `M0 ${y(mean)}H${view.width}` })];
-}
-
-function timelineState(view, series, y) {
-  let up = "";
-  let down = "";
-  for (let i = 0; i < view.model.n; i += 1) {
-    const [left, right] = [view.places.from(i), Math.max(view.places.to(i) - 0.5, view.places.from(i) + 1.5)];
-    if (isNumber(series.values[i])) up += timelineBox(left, right, y(series.values[i]), y(0));
-    if (isNumber(series.below[i])) down += timelineBox(left, right, y(0), y(-series.below[i]));
-  }
-  return [svg("path", { class: "tl-mark-c", d: up }), svg("path", { class: "tl-mark-c tl-below", d: down }), svg("path", { class: "tl-line", d: `M0 ${y(0)}H${view.width}` })];
 }
 
 /** Round numbers below: minutes, words or turns. */
