@@ -45,7 +45,6 @@ COMMANDS = {
     "export to Stata": ["export", "results", "--to", "stata", "--out", "exported_stata"],
     "train": ["train", "codes.csv", "taught", "--out", "model", "--only", "mi_question"],
     "convert": ["convert", "talks", "--to", "csv", "--out", "converted"],
-    "redact": ["redact", "talks", "--out", "redacted"],
     "speakers": ["speakers", "talks", "--out", "speakers"],
     "codebook": ["codebook"],
 }  # fmt: skip

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from therapy_analytics.measures import Column, OnPage, measure
     from therapy_analytics.outcomes import OutcomeOptions, outcomes
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
-    from therapy_analytics.redact import redact
     from therapy_analytics.report import report
     from therapy_analytics.results import load, wide
     from therapy_analytics.run import Writing, analyze, run
@@ -52,7 +51,7 @@ _NAMES = {
     "session": ["Session", "Turn"],
     "settings": ["Settings"],
     "training": ["TrainOptions", "train"],
-    "": ["agreement", "compare", "errors", "outcomes", "plots", "redact", "report", "run", "speakers"],
+    "": ["agreement", "compare", "errors", "outcomes", "plots", "report", "run", "speakers"],
 }
 """Public names by the module that holds them; those of "" are modules. They are loaded on first use, so that
 ``tanalyze --help`` imports nothing heavy."""
@@ -62,7 +61,7 @@ __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
     "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
     "errors", "explain", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
-    "read_files", "reader", "redact", "report", "run", "speakers", "synchrony", "train", "wide",
+    "read_files", "reader", "report", "run", "speakers", "synchrony", "train", "wide",
 ]  # fmt: skip
 
 
