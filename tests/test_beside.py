@@ -116,10 +116,10 @@ def done(work: Path) -> dict[str, Done]:
     calls: list[tuple[str, ...]] = [
         ("inspect", "talks"),
         ("inspect", "talks", "--quotes"),
-        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", "--explain", out, "r"),
+        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", out, "r"),
         ("run", "talks", *fast, "--output-format", "parquet", out, "p"),
         ("run", "talks", *PLAIN, "--processes", "2", "--quotes", out, "q"),
-        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", "--explain", out, "r"),
+        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", out, "r"),
         ("report", "r", out, "page.html"),
         ("compare", "r", "--by", "mood", "--measures", "core", "--permutations", "1000", out, "compared"),
         ("outcomes", "r", "--outcomes", "scores.csv", out, "outcomes"),
@@ -239,7 +239,7 @@ def test_keep_copies_a_field_by_its_name(work: Path) -> None:
 
 
 def test_a_second_run_keeps_what_the_first_has_done(done: dict[str, Done]) -> None:
-    again = done["run talks --tagger fast --figure-format svg --measures all --explain --out r"]
+    again = done["run talks --tagger fast --figure-format svg --measures all --out r"]
     assert "18 sessions done by an earlier run of the same kind were kept." in again.text
 
 

@@ -89,7 +89,7 @@ names = {one.name or one.callback.__name__ for one in app.registered_commands}
 ends = {
     "inspect": tanalyze("inspect", "talks"),
     "run": max(
-        tanalyze("run", "talks", "--out", "r", *fast, "--explain", "--figure-format", "svg"),
+        tanalyze("run", "talks", "--out", "r", *fast, "--figure-format", "svg"),
         tanalyze("run", "talks", "--out", "p", *fast, "--output-format", "parquet"),
     ),
     "report": tanalyze("report", "r", "--out", "r/report.html"),

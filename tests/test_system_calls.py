@@ -29,7 +29,7 @@ COMMANDS = {
         "run", "talks/aria_ben.json", "--out", "in_two", "--processes", "2", "--no-plots", "--no-report",
     ],
     "run with all that may be asked for": [
-        "run", "talks/aria_ben.json", "--out", "all", "--measures", "all,syntax", "--explain", "--quotes",
+        "run", "talks/aria_ben.json", "--out", "all", "--measures", "all,syntax", "--quotes",
         "--all-codes", "--output-format", "parquet",
     ],
     "report": ["report", "results"],

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from therapy_analytics.agreement import GoldOptions, agreement
     from therapy_analytics.analysis import Analysis
     from therapy_analytics.behaviours import TaggerOptions
-    from therapy_analytics.behaviours.explain import explain
     from therapy_analytics.compare import CompareOptions, compare
     from therapy_analytics.core.pseudonyms import load_pseudonyms
     from therapy_analytics.dialogues import synchrony
@@ -37,7 +36,6 @@ _NAMES = {
     "agreement": ["GoldOptions"],
     "analysis": ["Analysis"],
     "behaviours": ["TaggerOptions"],
-    "behaviours.explain": ["explain"],
     "compare": ["CompareOptions"],
     "core.pseudonyms": ["load_pseudonyms"],
     "dialogues": ["synchrony"],
@@ -60,7 +58,7 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
     "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
-    "errors", "explain", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
+    "errors", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
     "read_files", "reader", "report", "run", "speakers", "synchrony", "train", "wide",
 ]  # fmt: skip
 

@@ -145,32 +145,30 @@ def test_a_turn_can_be_linked_to_and_bounds_are_kept(reader: Open, plain: Path) 
     assert one.title() == "Turn 16, therapist"
 
 
-def test_without_quotes_there_are_numbers_and_a_way_to_the_words(reader: Open, plain: Path) -> None:
+def test_without_quotes_there_are_numbers(reader: Open, plain: Path) -> None:
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/0")
     assert page.inner_text("#list-title") == "Turns"
     assert page.locator("tr.line").count() == 58
-    page.click(".turn-table button >> nth=0")
-    assert "--explain" in page.inner_text(".turn-table tbody >> nth=0")
 
 
-def test_with_quotes_the_transcript_and_the_words_that_led_to_a_code(reader: Open, quoted: Path) -> None:
+def test_with_quotes_the_transcript_and_what_a_code_means(reader: Open, quoted: Path) -> None:
     one = reader(quoted)
     page = one.open(f"#session/{SESSION}/turn/16")
     assert page.inner_text("#list-title") == "Transcript"
     assert "breathing exercises" in page.inner_text(".turn-words")
-    page.click("tbody[data-code=bolt_questions_on_experiences] button")
-    shown = page.inner_text("tbody[data-code=bolt_questions_on_experiences] .turn-why")
-    assert "Have+" in shown
-    assert "\N{MINUS SIGN}" in shown
-    assert "it asks" in page.inner_text("tbody[data-code=bolt_questions_on_experiences] .turn-other")
+    page.click("tr[data-code=mi_question] button")
+    assert page.inner_text("#meaning-title") == "Question"
+    assert page.inner_text("#meaning p").startswith("Meaning: ")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#meaning")
 
 
 def test_a_code_is_corrected_seen_everywhere_and_undone(reader: Open, plain: Path) -> None:
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/16")
     count = page.inner_text(".tl-count >> nth=0")
-    row = page.locator("tbody[data-code=mi_question]")
+    row = page.locator("tr[data-code=mi_question]")
     row.locator("input").uncheck()
     assert "corrected" in row.inner_text()
     assert page.inner_text(".tl-count >> nth=0") != count
@@ -189,7 +187,7 @@ def test_unblinded_corrections_are_refused_where_something_is_measured(
 ) -> None:
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
+    page.locator("tr[data-code=mi_question] input").uncheck()
     page.click("text=The other codes are right")
     page.click('[aria-label="Next turn"]')
     page.click("text=These codes are right")
@@ -215,7 +213,7 @@ def test_a_turn_found_right_confirms_the_codes_of_one_book_that_are_in_view(read
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/16")
     seen = page.evaluate(
-        "[...document.querySelectorAll('tbody[data-code]')].filter((row) => row.getClientRects().length)"
+        "[...document.querySelectorAll('tr[data-code]')].filter((row) => row.getClientRects().length)"
         ".map((row) => row.dataset.code)"
     )
     books = [option.inner_text().lower() for option in page.locator("#co-book option").all()]
@@ -230,19 +228,19 @@ def test_a_turn_found_right_confirms_the_codes_of_one_book_that_are_in_view(read
 def test_nothing_is_kept_unless_the_reader_asks(reader: Open, plain: Path) -> None:
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
+    page.locator("tr[data-code=mi_question] input").uncheck()
     assert page.evaluate("localStorage.length") == 0
     page.reload()
     page.wait_for_selector(".tl-svg")
     assert one.asked == 1
-    assert page.locator("tbody[data-code=mi_question] input").is_checked()
+    assert page.locator("tr[data-code=mi_question] input").is_checked()
     assert not page.is_visible(".co-bar")
 
 
 def test_kept_corrections_survive_and_are_forgotten(reader: Open, plain: Path) -> None:
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
+    page.locator("tr[data-code=mi_question] input").uncheck()
     page.click("text=Keep them in this browser")
     page.click("text=The other codes are right")
     kept = page.evaluate("Object.entries(localStorage).flat().join(' ')")
@@ -251,7 +249,7 @@ def test_kept_corrections_survive_and_are_forgotten(reader: Open, plain: Path) -
     page.wait_for_selector(".tl-svg")
     assert one.asked == 0
     assert page.inner_text(".co-count") == "1 unblinded correction, 1 turn confirmed"
-    assert not page.locator("tbody[data-code=mi_question] input").is_checked()
+    assert not page.locator("tr[data-code=mi_question] input").is_checked()
     page.click("text=Forget them")
     assert page.evaluate("localStorage.length") == 0
     page.reload()
@@ -263,7 +261,7 @@ def test_a_browser_that_keeps_nothing_says_so(reader: Open, plain: Path) -> None
     one = reader(plain)
     one.page.add_init_script("Storage.prototype.setItem = () => { throw new Error('no'); }")
     page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
+    page.locator("tr[data-code=mi_question] input").uncheck()
     page.click("text=Keep them in this browser")
     assert "Download the file instead" in page.inner_text(".co-trouble")
     assert page.inner_text(".co-count") == "1 unblinded correction"
@@ -273,8 +271,6 @@ def test_words_of_a_transcript_run_nothing(reader: Open, quoted: Path) -> None:
     one = reader(quoted)
     page = one.open(f"#session/{quote(HOSTILE, safe='')}/turn/0")
     assert page.inner_text(".turn-words") == HOSTILE
-    for button in [one for one in page.locator(".turn-table button").all() if one.is_visible()][:6]:
-        button.click()
     page.locator(".turn-table input").first.click()
     assert {row["session_id"] for row in one.rows()} == {HOSTILE}
     assert page.evaluate("window.ran") is None
@@ -436,7 +432,6 @@ def test_the_view_is_accessible(reader: Open, quoted: Path, scheme: str, width: 
     one.page.set_viewport_size({"width": width, "height": 800})
     page = one.open(f"#session/{SESSION}/turn/16")
     page.locator(".turn-table input").first.click()
-    page.click("tbody[data-code=bolt_questions_on_experiences] button")
     for part in page.locator("details").all():
         part.evaluate("node => { node.open = true; }")
     # The other rows are built like the first, and axe looks at each.

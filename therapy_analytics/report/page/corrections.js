@@ -70,7 +70,7 @@ function correctionsBook() {
 
 /** Whether a code belongs to that book, and its row can be seen: not one in a part that is closed. */
 function correctionsInView(column) {
-  const row = document.querySelector(`tbody[data-code="${CSS.escape(column)}"]`);
+  const row = document.querySelector(`tr[data-code="${CSS.escape(column)}"]`);
   const code = corrections.overview.codes.find((one) => one.column === column);
   return row !== null && row.getClientRects().length > 0 && code?.book === correctionsBook();
 }
