@@ -63,7 +63,7 @@ TRANSCRIPTS = (
 )
 STAND_INS = {
     **dict.fromkeys(TRANSCRIPTS, "sample_transcripts/"),
-    **dict.fromkeys(("codes.csv", "gold.csv", "gold.xlsx", "corrections.csv"), "notebooks/codes/therapist_codes.csv"),
+    **dict.fromkeys(("codes.csv", "gold.csv", "gold.xlsx"), "notebooks/codes/therapist_codes.csv"),
     "scores.csv": "sample_course/outcomes.csv",
     "settled.csv": "notebooks/codes/therapist_codes.csv",
     "FILE": "sample_transcripts/nair_yuki.txt",

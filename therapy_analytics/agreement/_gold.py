@@ -37,7 +37,7 @@ ALONE = "human"
 BLANK = ("none", "missing")
 _GOLD = "gold"
 UNBLINDED = "unblinded"
-"""The column by which corrections of the report page are known."""
+"""The column by which corrections are known that version 0.4.0 let people make on the report page."""
 
 
 @dataclass(frozen=True, slots=True)

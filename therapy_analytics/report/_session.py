@@ -1,4 +1,4 @@
-"""What the page knows of one session: its turns, codes, curves, marks, and what led to the codes."""
+"""What the page knows of one session: its turns, codes, curves and marks."""
 
 from __future__ import annotations
 

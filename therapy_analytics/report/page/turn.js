@@ -1,4 +1,4 @@
-// The panel of one turn: what is known of it, its codes with their probabilities, and the reader's say.
+// The panel of one turn: what is known of it, and its codes with their probabilities.
 
 const TURN_LIKELY = 0.1;
 
@@ -10,10 +10,10 @@ function turnShow(panel, model, turn, go) {
 
 function turnParts(panel, model, turn, go) {
   const head = el("h3", { id: "turn-title", tabindex: "-1" }, turn === null ? "No turn picked" : `Turn ${turn}, ${sessionRole(model, turn)}`);
-  if (turn === null) return [head, el("p", { class: "quiet" }, "Pick a turn on the timeline or in the list: its codes come here, and can be corrected.")];
+  if (turn === null) return [head, el("p", { class: "quiet" }, "Pick a turn on the timeline or in the list: its codes come here.")];
   return [
     el("div", { class: "turn-head" }, head, turnSteps(model, turn, go)), turnFacts(model, turn), turnMarks(model, turn),
-    turnBefore(model, turn), turnWords(model, turn), turnCodes(model, turn), turnConfirm(model, turn),
+    turnBefore(model, turn), turnWords(model, turn), turnCodes(model, turn),
   ].filter(Boolean);
 }
 
@@ -73,13 +73,13 @@ function turnCodes(model, turn) {
   if (!codes.length) return el("p", { class: "quiet" }, "Turns of this role are not coded.");
   const sure = (code) => model.p(turn, code.column) ?? (model.on(turn, code.column) ? 100 : 0);
   const sorted = [...codes].sort((a, b) => sure(b) - sure(a));
-  const matters = (code) => sure(code) >= TURN_LIKELY * 100 || sessionState(model, turn, code.column).marked;
+  const matters = (code) => sure(code) >= TURN_LIKELY * 100 || model.on(turn, code.column) || model.unsure(turn, code.column);
   const [first, rest] = [sorted.filter(matters), sorted.filter((code) => !matters(code))];
   const parts = [];
   if (first.length) parts.push(turnTable(model, turn, first, "Codes of this turn"));
   else parts.push(el("p", { class: "quiet" }, "No code is at 10% or more."));
   if (rest.length) parts.push(disclosure(`${counted(rest.length, "code")} under 10%`, turnTable(model, turn, rest, "Codes under 10%")));
-  parts.push(el("p", { class: "quiet small" }, "A code counts from a probability of its own, which may lie well under 50%."));
+  parts.push(el("p", { class: "quiet small" }, "✓: the turn has the code. Each code counts from a probability of its own, which may lie well under 50%."));
   return el("div", { class: "turn-codes" }, parts);
 }
 
@@ -89,64 +89,14 @@ function turnTable(model, turn, codes, name) {
 }
 
 function turnCode(model, turn, code) {
-  const p = model.p(turn, code.column);
-  const box = el("input", { type: "checkbox", checked: sessionState(model, turn, code.column).value === 1, onchange: (event) => {
-    correctionsSet(model.id, turn, code.column, event.target.checked ? 1 : 0, model.on(turn, code.column) ? 1 : 0);
-  } });
-  const state = el("span", { class: "turn-state" });
+  const [p, has] = [model.p(turn, code.column), model.on(turn, code.column)];
   const bar = p === null ? null : barWithInterval(p / 100, null, null, { width: 60 });
   const cell = el("td", { class: "turn-p" }, el("span", { class: "num" }, p === null ? NOTHING : turnPercent(p)), bar);
-  const label = el("label", {}, box, el("span", {}, code.label, model.twins.has(code.label) ? el("span", { class: "quiet" }, ` (${code.short})`) : null));
+  const sign = el("span", { class: "turn-has" }, has ? [el("span", { "aria-hidden": "true" }, "✓"), el("span", { class: "unseen" }, "has ")] : null);
+  const label = el("span", { class: "turn-label" }, sign, el("span", {}, code.label, model.twins.has(code.label) ? el("span", { class: "quiet" }, ` (${code.short})`) : null));
+  const unsure = model.unsure(turn, code.column) ? el("span", { class: "turn-unsure" }, "? unsure") : null;
   const meaning = meaningButton({ label: code.label, meaning: code.definition });
-  const row = el("tr", { "data-code": code.column }, el("th", { scope: "row" }, label, state), cell, el("td", {}, meaning));
-  row.refresh = () => turnState(model, turn, code.column, box, state);
-  row.refresh();
-  return row;
+  return el("tr", { "data-code": code.column }, el("th", { scope: "row" }, label, unsure), cell, el("td", {}, meaning));
 }
 
 const turnPercent = (p) => (p <= 0 ? "<1%" : p >= 100 ? ">99%" : `${p}%`);
-
-function turnState(model, turn, column, box, node) {
-  const state = sessionState(model, turn, column);
-  box.checked = state.value === 1;
-  const says = model.on(turn, column) ? "yes" : "no";
-  if (state.corrected) {
-    const undo = el("button", { type: "button", class: "link", onclick: () => {
-      correctionsSet(model.id, turn, column, state.machine, state.machine);
-      box.focus();
-    } }, "undo");
-    node.replaceChildren(el("strong", { class: "corrected" }, "◆ corrected"), ` (machine: ${says}) `, undo);
-  } else node.replaceChildren(state.unsure ? `? unsure${state.reviewed ? ", confirmed by you" : ""}` : "");
-}
-
-/** Bring the panel up to date without drawing it anew: the focus stays. */
-function turnRefresh(panel) {
-  for (const row of panel.querySelectorAll("tr[data-code], .turn-confirm")) row.refresh();
-}
-
-/* ---- A turn found right ---- */
-
-function turnConfirm(model, turn) {
-  const codes = model.codesOf(model.roles[turn]);
-  if (!codes.length) return null;
-  const button = el("button", { type: "button", onclick: () => {
-    if (correctionsConfirmed(model.id, turn)) correctionsUnconfirm(model.id, turn);
-    else correctionsConfirm(model.id, turn, codes.map((code) => [code.column, model.on(turn, code.column) ? 1 : 0]));
-  } });
-  const said = el("span", { class: "quiet small" });
-  const node = el("div", { class: "turn-confirm" }, button, said);
-  node.refresh = () => turnConfirmText(model, turn, codes, button, said);
-  node.refresh();
-  return node;
-}
-
-function turnConfirmText(model, turn, codes, button, said) {
-  const changed = codes.filter((code) => sessionState(model, turn, code.column).corrected).length;
-  if (correctionsConfirmed(model.id, turn)) {
-    button.textContent = "Take back";
-    said.textContent = "✓ You confirmed the codes of one book that were in view.";
-  } else {
-    button.textContent = changed ? "The other codes are right" : "These codes are right";
-    said.textContent = "Confirms the codes in view of the book chosen below the page.";
-  }
-}
