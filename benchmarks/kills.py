@@ -77,7 +77,6 @@ COMMANDS: Mapping[str, Killed] = {
     "report": Killed("report o", "results"),
     "convert": Killed("convert talks --to csv --out o"),
     "speakers": Killed("speakers talks --out o"),
-    "redact": Killed("redact talks --out o"),
 }
 
 

@@ -41,7 +41,6 @@ DOING: dict[str, Callable[[Path, Path], list[str]]] = {
     "read": lambda file, _: [_READ, str(file)],
     "inspect": lambda file, _: [COMMAND, "inspect", str(file)],
     "convert": lambda file, out: [COMMAND, "convert", str(file), "--to", "jsonl", "--out", str(out)],
-    "redact": lambda file, out: [COMMAND, "redact", str(file), "--out", str(out)],
     "run": lambda file, out: [
         COMMAND, "run", str(file), "--out", str(out), "--tagger", "fast", "--output-format", "parquet",
         "--processes", "1",

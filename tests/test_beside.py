@@ -115,10 +115,10 @@ def done(work: Path) -> dict[str, Done]:
     calls: list[tuple[str, ...]] = [
         ("inspect", "talks"),
         ("inspect", "talks", "--quotes"),
-        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", "--explain", out, "r"),
+        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", out, "r"),
         ("run", "talks", *fast, "--output-format", "parquet", out, "p"),
         ("run", "talks", *PLAIN, "--processes", "2", "--quotes", out, "q"),
-        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", "--explain", out, "r"),
+        ("run", "talks", *fast, "--figure-format", "svg", "--measures", "all", out, "r"),
         ("report", "r", out, "page.html"),
         ("compare", "r", "--by", "mood", "--measures", "core", "--permutations", "1000", out, "compared"),
         ("outcomes", "r", "--outcomes", "scores.csv", out, "outcomes"),
@@ -135,8 +135,6 @@ def done(work: Path) -> dict[str, Done]:
         ),
         *(("convert", "talks", "--to", form, out, f"converted_{form}") for form in FORMS),
     ]
-    if "redact" in typer.main.get_command(app).commands:  # type: ignore[attr-defined]
-        calls.append(("redact", "talks", out, "redacted"))
     found = {" ".join(words): tanalyze(*words, folder=work) for words in calls}
     assert [(words, one.err) for words, one in found.items() if one.status] == []
     return found
@@ -177,8 +175,7 @@ def test_no_name_of_such_a_field_stands_there_but_in_one_line(work: Path, done: 
     for words, one in done.items():
         assert one.text.count(TO_TELL) <= 1
         assert words.startswith("inspect") or not form.search(LINE.sub("", one.text)), words
-    own = work / "redacted"  # its words for what it looks for are some of these
-    files = [path for path in made(work) if path.is_file() and own not in path.parents]
+    files = [path for path in made(work) if path.is_file()]
     found = [str(path) for path in files if form.search(path.read_bytes().decode("latin-1"))]
     assert found == []
 
@@ -233,7 +230,7 @@ def test_keep_copies_a_field_by_its_name(work: Path) -> None:
 
 
 def test_a_second_run_keeps_what_the_first_has_done(done: dict[str, Done]) -> None:
-    again = done["run talks --tagger fast --figure-format svg --measures all --explain --out r"]
+    again = done["run talks --tagger fast --figure-format svg --measures all --out r"]
     assert "18 sessions done by an earlier run of the same kind were kept." in again.text
 
 

@@ -246,6 +246,6 @@ def test_all_who_read_results_read_the_same(talk: Session, results: Path) -> Non
     assert list(read_columns(turns)["text"]) == [turn.text for turn in talk.turns]
 
 
-def test_corrections_of_the_report_page_are_matched(tmp_path: Path) -> None:
-    (tmp_path / "corrections.csv").write_text("session_id,turn,code,value,coder\r\n'-a,0,mi_question,1,'=me\r\n")
-    assert read_table(tmp_path / "corrections.csv").iloc[0].tolist() == ["-a", "0", "mi_question", "1", "=me"]
+def test_defused_ids_of_codes_by_people_are_matched(tmp_path: Path) -> None:
+    (tmp_path / "codes.csv").write_text("session_id,turn,code,value,coder\r\n'-a,0,mi_question,1,'=me\r\n")
+    assert read_table(tmp_path / "codes.csv").iloc[0].tolist() == ["-a", "0", "mi_question", "1", "=me"]

@@ -63,7 +63,7 @@ TRANSCRIPTS = (
 )
 STAND_INS = {
     **dict.fromkeys(TRANSCRIPTS, "sample_transcripts/"),
-    **dict.fromkeys(("codes.csv", "gold.csv", "gold.xlsx", "corrections.csv"), "notebooks/codes/therapist_codes.csv"),
+    **dict.fromkeys(("codes.csv", "gold.csv", "gold.xlsx"), "notebooks/codes/therapist_codes.csv"),
     "scores.csv": "sample_course/outcomes.csv",
     "settled.csv": "notebooks/codes/therapist_codes.csv",
     "FILE": "sample_transcripts/nair_yuki.txt",
@@ -79,7 +79,7 @@ def as_typed(words: tuple[str, ...], out: Path) -> list[str]:
         typed = [stand_ins.get(word, word) for word in typed]
     if "our_clinic.toml" in words:
         typed = ["clinic_codes.csv" if word.endswith("therapist_codes.csv") else word for word in typed]
-    if words[0] in {"run", "redact", "convert", "speakers"}:
+    if words[0] in {"run", "convert", "speakers"}:
         typed = ["few_transcripts/" if word == "sample_transcripts/" else word for word in typed]
     if words[0] in {"inspect", "codebook", "report", "code"}:
         return typed
@@ -222,7 +222,7 @@ WRITTEN = (
     *(f"results/comparison/{name}" for name in ("comparison", "groups")),
     *("course/outcomes/associations", "course/outcomes/unmatched", "my_model/scores"),
     *(f"results/agreement/{name}" for name in ("codes", "pairs", "sessions", "calibration", "confusion")),
-    *("results/measures", "results/problems", "speakers/changes", "redacted/review"),
+    *("results/measures", "results/problems", "speakers/changes"),
 )
 
 

@@ -41,12 +41,11 @@ def test_a_label_that_nobody_has_is_an_error_that_lists_the_labels(tmp_path: Pat
     written(tmp_path / "talks", one=("Dana R.", "Lee"), two=("Dana R.", "Bo"))
     (tmp_path / "codes.csv").write_text("session_id,turn,mi_question\none,0,1\n", encoding="utf-8")
     nobody = ("--therapist", "Dora")
-    made = ("run", "convert", "redact", "train", "inspect")
+    made = ("run", "convert", "train", "inspect")
     found = commands(
         tmp_path,
         ("run", "talks", *PLAIN, *nobody, "--out", "run"),
         ("convert", "talks", "--to", "csv", *nobody, "--out", "convert"),
-        ("redact", "talks", *nobody, "--out", "redact"),
         ("train", "codes.csv", "talks", *nobody, "--out", "train"),
         ("inspect", "talks", *nobody),
         ("inspect", "talks", "--client", "Lea"),
@@ -56,10 +55,10 @@ def test_a_label_that_nobody_has_is_an_error_that_lists_the_labels(tmp_path: Pat
     for name, done in zip(made, found, strict=False):
         assert done.status == 2, name
         assert "--therapist: no speaker is called 'Dora'. The labels are: Dana R., Lee, Bo." in done.text, name
-    assert [one.status for one in found[5:]] == [2, 2, 2]
-    assert "--client: no speaker is called 'Lea'. The labels are: Dana R., Lee, Bo." in found[5].text
-    assert "no speaker is called ''" in found[6].text
-    assert "--therapist and --client give the same label" in found[7].text
+    assert [one.status for one in found[4:]] == [2, 2, 2]
+    assert "--client: no speaker is called 'Lea'. The labels are: Dana R., Lee, Bo." in found[4].text
+    assert "no speaker is called ''" in found[5].text
+    assert "--therapist and --client give the same label" in found[6].text
     assert sorted(path.name for path in tmp_path.iterdir() if path.name in made and any(path.glob("*.csv"))) == []
 
 
@@ -304,7 +303,6 @@ def test_no_name_stops_a_command_or_steers_the_terminal(tmp_path: Path) -> None:
         ("run", "talks", *PLAIN, "--processes", "2", *columns, "--out", b"r\xff\x1b[2J"),
         ("inspect", "talks", *columns, "--quotes"),
         ("convert", "talks", "--to", "csv", "--out", "converted"),
-        ("redact", "talks", "--out", "redacted"),
         ("inspect", "talks", "--therapist", "\x1b[2J\u202e"),
         ("run", "--\u202e\x1b[2J"),
         ("run", b"nowhere\xff\x1b[2J.txt", "--out", "none"),
@@ -313,7 +311,7 @@ def test_no_name_stops_a_command_or_steers_the_terminal(tmp_path: Path) -> None:
         ("compare", b"r\xff\x1b[2J", "--by", "speakers\x1b[2J"),
         ("report", b"nowhere\x1b[2J\xff"),
     )
-    assert [one.status for one in found] == [1, 1, 1, 1, 2, 2, 2, 0, 0, 2, 2], [
+    assert [one.status for one in found] == [1, 1, 1, 2, 2, 2, 0, 0, 2, 2], [
         (one.status, one.err[-300:]) for one in found
     ]
     for at, done in enumerate(found):

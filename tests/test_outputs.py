@@ -139,7 +139,7 @@ def test_a_page_takes_the_place_of_no_other_file() -> None:
     assert Path("page.html").read_bytes() != page
 
 
-@pytest.mark.parametrize("command", [("convert", "--to", "csv"), ("redact",), ("speakers",)])
+@pytest.mark.parametrize("command", [("convert", "--to", "csv"), ("speakers",)])
 def test_copies_overwrite_nothing(command: tuple[str, ...]) -> None:
     name, *options = command
     assert told_by(name, "talks", *options, "--out", "o")[0] == 0

@@ -35,8 +35,8 @@ messages that `docs/privacy.md` names, and in nothing else."""
 OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters", "snow", "songs")
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
-HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted", "speakers", "drawn", "settling"}
-"""Folders whose files hold words: what `convert`, `redact`, `speakers`, and the pages of people who code are for."""
+HOLD_WORDS = {"converted_csv", "converted_vtt", "speakers", "drawn", "settling"}
+"""Folders whose files hold words: what `convert`, `speakers`, and the pages of people who code are for."""
 TO_CODE = "turns.json"
 """The file of `sample` with the words of the turns that people are to code, of labels only the roles."""
 
@@ -89,7 +89,7 @@ names = {one.name or one.callback.__name__ for one in app.registered_commands}
 ends = {
     "inspect": tanalyze("inspect", "talks"),
     "run": max(
-        tanalyze("run", "talks", "--out", "r", *fast, "--explain", "--figure-format", "svg"),
+        tanalyze("run", "talks", "--out", "r", *fast, "--figure-format", "svg"),
         tanalyze("run", "talks", "--out", "p", *fast, "--output-format", "parquet"),
     ),
     "report": tanalyze("report", "r", "--out", "r/report.html"),
@@ -109,8 +109,6 @@ ends = {
     "convert": max(tanalyze("convert", "talks", "--to", to, "--out", f"converted_{to}") for to in ("csv", "jsonl")),
     "codebook": tanalyze("codebook"),
 }
-if "redact" in names:
-    ends["redact"] = tanalyze("redact", "talks", "--out", "redacted")
 if "speakers" in names:
     ends["speakers"] = tanalyze("speakers", "talks", "--out", "speakers")
 """

@@ -29,7 +29,7 @@ COMMANDS = {
         "run", "talks/aria_ben.json", "--out", "in_two", "--processes", "2", "--no-plots", "--no-report",
     ],
     "run with all that may be asked for": [
-        "run", "talks/aria_ben.json", "--out", "all", "--measures", "all", "--explain", "--quotes",
+        "run", "talks/aria_ben.json", "--out", "all", "--measures", "all", "--quotes",
         "--all-codes", "--output-format", "parquet",
     ],
     "report": ["report", "results"],
@@ -45,7 +45,6 @@ COMMANDS = {
     "export to Stata": ["export", "results", "--to", "stata", "--out", "exported_stata"],
     "train": ["train", "codes.csv", "taught", "--out", "model", "--only", "mi_question"],
     "convert": ["convert", "talks", "--to", "csv", "--out", "converted"],
-    "redact": ["redact", "talks", "--out", "redacted"],
     "speakers": ["speakers", "talks", "--out", "speakers"],
     "codebook": ["codebook"],
 }  # fmt: skip

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from therapy_analytics.agreement import GoldOptions, agreement
     from therapy_analytics.analysis import Analysis
     from therapy_analytics.behaviours import TaggerOptions
-    from therapy_analytics.behaviours.explain import explain
     from therapy_analytics.compare import CompareOptions, compare
     from therapy_analytics.core.pseudonyms import load_pseudonyms
     from therapy_analytics.dialogues import synchrony
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from therapy_analytics.measures import Column, OnPage, measure
     from therapy_analytics.outcomes import OutcomeOptions, outcomes
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
-    from therapy_analytics.redact import redact
     from therapy_analytics.report import report
     from therapy_analytics.results import load, wide
     from therapy_analytics.run import Writing, analyze, run
@@ -38,7 +36,6 @@ _NAMES = {
     "agreement": ["GoldOptions"],
     "analysis": ["Analysis"],
     "behaviours": ["TaggerOptions"],
-    "behaviours.explain": ["explain"],
     "compare": ["CompareOptions"],
     "core.pseudonyms": ["load_pseudonyms"],
     "dialogues": ["synchrony"],
@@ -52,7 +49,7 @@ _NAMES = {
     "session": ["Session", "Turn"],
     "settings": ["Settings"],
     "training": ["TrainOptions", "train"],
-    "": ["agreement", "compare", "errors", "outcomes", "plots", "redact", "report", "run", "speakers"],
+    "": ["agreement", "compare", "errors", "outcomes", "plots", "report", "run", "speakers"],
 }
 """Public names by the module that holds them; those of "" are modules. They are loaded on first use, so that
 ``tanalyze --help`` imports nothing heavy."""
@@ -61,8 +58,8 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
     "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
-    "errors", "explain", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
-    "read_files", "reader", "redact", "report", "run", "speakers", "synchrony", "train", "wide",
+    "errors", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
+    "read_files", "reader", "report", "run", "speakers", "synchrony", "train", "wide",
 ]  # fmt: skip
 
 

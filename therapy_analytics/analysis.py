@@ -16,7 +16,6 @@ import pandas as pd
 from therapy_analytics import tables
 from therapy_analytics.association import disclosure_after_synchrony
 from therapy_analytics.behaviours import Code, meaning
-from therapy_analytics.behaviours.explain import explain
 from therapy_analytics.codebook_table import FIRST, codebook_of, codebook_table
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.frames import behaviours_table, code_labels, profile_table, sessions_html, wide_turns
@@ -82,8 +81,6 @@ class RunTable:
         Whether the core measures follow the columns of `columns`.
     in_analysis : bool
         Whether it is an attribute of `Analysis`.
-    only_explained : bool
-        Whether it is written only with ``--explain``.
     may_be_missing : bool
         Whether no file is written where there are no rows.
     columns : tuple of Column
@@ -100,7 +97,6 @@ class RunTable:
     joined: bool = False
     with_core: bool = False
     in_analysis: bool = True
-    only_explained: bool = False
     may_be_missing: bool = False
     columns: tuple[Column, ...] = ()
     family: str = "process"
@@ -124,11 +120,6 @@ def _turns(some: MeasuredSessions) -> pd.DataFrame:
 def _dyads(some: MeasuredSessions) -> pd.DataFrame:
     pairs = [(dyad, values_of(dyad.session)) for session in some.sessions for dyad in dyads(session)]
     return tables.dyads_table(pairs, some.columns)
-
-
-def _evidence(some: MeasuredSessions) -> pd.DataFrame:
-    read = [one.session for one in some.sessions]
-    return explain(read, quotes=some.settings.quotes, tagger=some.settings.tagger)
 
 
 TABLES = (
@@ -167,7 +158,6 @@ TABLES = (
         columns=RESPONSE_COLUMNS,
         whole=("n_client", "n_both", "n_client_other", "n_both_other"),
     ),
-    RunTable(name="evidence", make=_evidence, in_analysis=False, only_explained=True),
 )
 """All tables of a run but the codebook."""
 WITH_CORE = frozenset(one.name for one in TABLES if one.with_core)

@@ -11,7 +11,7 @@ import therapy_analytics as ta
 
 _GROUPS = {
     "Read": ["read", "read_files", "ReadOptions", "Session", "Turn"],
-    "Analyze": ["analyze", "Analysis", "run", "Settings", "TaggerOptions", "explain", "synchrony"],
+    "Analyze": ["analyze", "Analysis", "run", "Settings", "TaggerOptions", "synchrony"],
     "Compare, check, train": ["compare", "CompareOptions", "agreement", "GoldOptions", "train", "TrainOptions"],
     "Add your own": ["Lexicon", "load_lexicon", "Column", "measure", "reader"],
 }

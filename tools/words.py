@@ -20,15 +20,10 @@ SUFFIXES = (".py", ".js", ".css", ".html", ".toml", ".md", ".ipynb")
 OURSELVES = {"tools/words.py", "tests/contract/test_words.py", "CHANGELOG.md"}
 """Files that must name retired terms: the list itself, its test, and what was renamed."""
 DATA = (
-    "therapy_analytics/redact/lists",
-    "therapy_analytics/redact/_codes.py",
-    "therapy_analytics/redact/_places.py",
-    "therapy_analytics/redact/_vocabulary.py",
     "therapy_analytics/behaviours/codebooks",
     "tests/formats",
     "tools/invented_sessions",
     "tools/process_codes/invented.jsonl",
-    "tools/redact_texts",
     "tools/seed_sentences.toml",
 )
 """Dialogues, sentences and lists, where words are what people say."""

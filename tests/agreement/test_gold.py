@@ -57,7 +57,7 @@ def test_a_row_for_each_turn_and_coder_and_a_column_for_each_coder_are_the_same(
     assert given(one, "mi_input", "b") == given(two, "mi_input", "coder_b") == {0: 1, 2: 0}
 
 
-def test_corrections_say_nothing_of_turns_that_they_do_not_list(turns):
+def test_rows_of_codes_say_nothing_of_turns_that_they_do_not_list(turns):
     table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 1], "code": ["mi_question", "mi_question", "mi_change"]})
     table["value"], table["coder"] = [1, 0, 1], "ann"
     assert values(turns, table) == {
@@ -65,6 +65,13 @@ def test_corrections_say_nothing_of_turns_that_they_do_not_list(turns):
         (2, "ann", "mi_question"): 0,
         (1, "ann", "mi_change"): 1,
     }
+
+
+def test_codes_given_with_the_machines_answer_in_view_are_refused(turns, tmp_path):
+    table = pd.DataFrame({"session_id": "s0", "turn": [0], "code": "mi_question", "value": 1, "unblinded": 1})
+    table.to_csv(tmp_path / "unblinded_corrections.csv", index=False)
+    with pytest.raises(BadOptionError, match="made with the machine's answer in view"):
+        read_gold(read_machine(turns), tmp_path / "unblinded_corrections.csv", GoldOptions())
 
 
 def test_codes_that_the_transcripts_brought(turns):

@@ -14,7 +14,6 @@ from talks import TALK, accurate_codes, arrays, session
 import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
 from therapy_analytics.behaviours._weights import AIMS
-from therapy_analytics.behaviours.accurate import TERMS
 from therapy_analytics.behaviours.encoder import CLS, ROLE_MARKS, SEP, framed
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.run import Writing, open_executor
@@ -184,22 +183,6 @@ def test_all_codes_stand_in_the_tables() -> None:
     for name in ("turns", "probabilities"):
         assert {"miti_affirm", "mi_input_advice"} <= set(getattr(found, name))
         assert "miti_affirm" not in getattr(usual, name)
-
-
-def test_its_explanation_adds_up() -> None:
-    likely = ta.analyze([TALK]).probabilities.set_index("turn")
-    for code in ("mi_question", "bolt_planning", "mi_change"):
-        table = ta.explain(TALK, code)
-        top = table[table["head"] == "blend"]
-        assert top.groupby("turn")["kind"].agg(list).map(lambda kinds: kinds == list(TERMS)).all()
-        p = 1 / (1 + np.exp(-top.groupby("turn")["weight"].sum()))
-        stated = likely[code].dropna()
-        assert p.index.tolist() == stated.index.tolist()
-        assert (p >= stated - 1e-9).all()  # a kind is cut off at its group
-        rest = table[table["head"] != "blend"].reset_index(drop=True)
-        pd.testing.assert_frame_equal(rest, ta.explain(TALK, code, tagger=TaggerOptions(kind="fast")))
-    p = 1 / (1 + np.exp(-ta.explain(TALK, "mi_question").query("head == 'blend'").groupby("turn")["weight"].sum()))
-    np.testing.assert_allclose(p, likely["mi_question"].dropna())
 
 
 def test_the_kinds_of_taggers_are_known() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from therapy_analytics.behaviours import features
 from therapy_analytics.language.segments import turns_from_texts
+from therapy_analytics.language.tokens import tokenize
 
 
 def test_the_features_of_types_are_computed_once_for_a_batch() -> None:
@@ -21,3 +22,13 @@ def test_words_are_counted_damped_and_divided_by_the_length_of_their_turn() -> N
     often = 1 + np.log(3)
     length = np.sqrt(1 + often**2) ** features.DAMPING
     assert np.allclose(words, [[1 / length, often / length], [1, 0]])
+
+
+def test_the_grams_cover_words_alone() -> None:
+    tokens = tokenize(["so, what now?", "!", "yes"])
+    turn_of = np.repeat(np.arange(3), np.diff(tokens.offsets))
+    rows, buckets = features.grams_of(features.types_of(tokens), tokens.ids, turn_of)
+    # First and last words, two pairs, the first pair, a triple, which is the first, too
+    assert rows.tolist() == [0, 2, 0, 2, 0, 0, 0, 0, 0]
+    assert buckets.min() >= 0
+    assert buckets.max() < features.N_BUCKETS

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from talks import TALK, arrays, session
 
-import therapy_analytics as ta
 from therapy_analytics.behaviours import builtin_codebooks, load_accurate
-from therapy_analytics.behaviours.accurate import TERMS
 from therapy_analytics.behaviours.encoder import PART, WIDTH, framed, lower_vectors, parts_of, upper_vectors
 from therapy_analytics.behaviours.hierarchy import parents
 from therapy_analytics.behaviours.sequence import REACH
@@ -103,26 +101,15 @@ def test_scores_depend_on_the_turns_before_as_far_as_they_reach_and_on_none_afte
     texts = [f"This is the answer of number {number}, and I am worried." for number in range(90)]
     roles = [("therapist", "client")[number % 2] for number in range(90)]
 
-    def terms(low: int, high: int) -> np.ndarray:
+    def odds(low: int, high: int) -> np.ndarray:
         batch = arrays(session(*texts[low:high], roles=roles[low:high]))
-        found = tagger.weighed(batch)[1][:, len(tagger.fast.names) :]
-        return found[:, :, [TERMS.index(name) for name in ("turn", "before")]].sum(axis=2)
+        p = tagger.predict(batch).probability[:, len(tagger.fast.names) :]
+        return np.log(p) - np.log1p(-p)
 
-    whole = terms(0, 90)
-    np.testing.assert_allclose(terms(0, 40), whole[:40], atol=1e-9)
+    whole = odds(0, 90)
+    np.testing.assert_allclose(odds(0, 40), whole[:40], atol=1e-6)
     # What is repeated is sought in all that was said; so only turns that the layers reach are compared loosely
-    assert np.nanmax(np.abs(terms(90 - 2 * REACH, 90)[-1] - whole[-1])) < np.nanmax(np.abs(whole[-1]))
-
-
-def test_explanations_add_up_to_the_log_odds() -> None:
-    options = ta.TaggerOptions(all_codes=True)
-    tagger = load_accurate(all_codes=True)
-    codes = tagger.predict(arrays(DANGER))
-    p = codes.by_name(codes.probability)["process_risk_own"]
-    rows = ta.explain(DANGER, "process_risk_own", tagger=options)
-    assert set(rows["kind"]) == set(TERMS)
-    sums = rows.groupby("turn")["weight"].sum()
-    np.testing.assert_allclose(sums, np.log(p / (1 - p))[[1, 3]], atol=1e-6)
+    assert np.nanmax(np.abs(odds(90 - 2 * REACH, 90)[-1] - whole[-1])) < np.nanmax(np.abs(whole[-1]))
 
 
 def test_a_sub_code_is_not_likelier_than_its_parent_and_one_socratic_kind_stands() -> None:

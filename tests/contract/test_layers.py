@@ -30,7 +30,7 @@ LAYERS = (
     ("writers",),
     ("language",),
     ("behaviours",),
-    ("redact", "speakers", "settings"),
+    ("speakers", "settings"),
     ("measures",),
     ("frames",),
     ("tables", "association", "references"),

@@ -16,7 +16,7 @@ NAMES = ("boyle_lucia.txt", "aria_ben.json", "lindqvist_dana_1.vtt", "nair_tomas
 def a_run(samples: Path, out: Path, *, quotes: bool = False) -> Path:
     """Run the fast tagger over a few samples, without figures."""
     settings = ta.Settings(tagger=ta.TaggerOptions(kind="fast"), quotes=quotes)
-    writing = Writing(figures=(), report=False, explain=quotes)
+    writing = Writing(figures=(), report=False)
     paths = [samples / name for name in NAMES if name != "sessions.csv"]
     options = ta.ReadOptions(metadata=samples / "sessions.csv")
     ta.run(paths, out, settings=settings, read_options=options, writing=writing)
@@ -31,5 +31,5 @@ def results(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def results_with_quotes(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of results with what was said, and with the reasons for the codes."""
+    """Return a folder of results with what was said."""
     return a_run(samples, tmp_path_factory.mktemp("report_quotes") / "results", quotes=True)

@@ -14,7 +14,6 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import builtin_codebooks
-from therapy_analytics.behaviours.cues import HAND as FEATURES
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._files import numbers, plain, read_columns
@@ -258,10 +257,10 @@ def said_in(folder: Path) -> set[str]:
 def test_without_quotes_no_word_that_was_said_is_there(
     results_with_quotes: Path, made: tuple[Json, list[Json]]
 ) -> None:
-    # The folder has the words, in turns.csv and in evidence.csv, and the page is made without.
+    # The folder has the words, in turns.csv, and the page is made without.
     overview, sessions = data_of(results_with_quotes)
-    # Of a folder that never held them: labels, sentences of the program; and the names of the tagger's features.
-    own = words_of(strings(list(made))) | words_of(iter(FEATURES))
+    # Of a folder that never held them: labels, sentences of the program.
+    own = words_of(strings(list(made)))
     said = said_in(results_with_quotes)
     assert len(said - own) > 300, "the test looks for too little"
     assert not (words_of(strings([overview, sessions])) - own) & said
@@ -271,20 +270,9 @@ def test_unusual_words_stay_out_wherever_they_stood(copied_with_quotes: Path) ->
     planted = "Qwyxzzle"
     for path in copied_with_quotes.glob("sessions/*/turns.csv"):
         rewrite(path, {"text": f"{planted} said", "speaker": f"Dr {planted}"})
-    for path in copied_with_quotes.glob("sessions/*/evidence.csv"):
-        rewrite(path, {"name": planted})
-        rewrite(path, {"kind": "word"}, where=0)
-        rewrite(path, {"kind": "some_kind_of_the_future"}, where=1)
-        rewrite(path, {"kind": "word"})
     without = json.dumps(data_of(copied_with_quotes))
     assert planted.lower() not in without.lower()
     assert planted in json.dumps(data_of(copied_with_quotes, quotes=True))
-
-
-def test_a_new_kind_of_reason_does_not_reach_the_page(copied_with_quotes: Path) -> None:
-    path = next(copied_with_quotes.glob("sessions/*/evidence.csv"))
-    rewrite(path, {"kind": "phrase", "name": "Qwyxzzle"})
-    assert "Qwyxzzle" not in json.dumps(data_of(copied_with_quotes))
 
 
 def test_with_quotes_what_was_said_is_there_word_for_word(results_with_quotes: Path) -> None:
@@ -294,9 +282,6 @@ def test_with_quotes_what_was_said_is_there_word_for_word(results_with_quotes: P
         turns = rows(results_with_quotes / "sessions" / session["id"] / "turns.csv")
         assert session["text"] == [turn["text"] for turn in turns]
         assert session["speaker"] == [turn["speaker"] for turn in turns]
-    words = [one for session in sessions for of_code in session["evidence"].values() for one in of_code]
-    assert words
-    assert all(start < end for _, start, end, _ in words)
 
 
 def test_quotes_need_a_run_with_quotes(results: Path) -> None:

@@ -1,9 +1,7 @@
-"""The session view in a real browser: timeline, turn, transcript, corrections, and words that must not run."""
+"""The session view in a real browser: timeline, turn, transcript, and words that must not run."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,6 @@ from pypdf import PdfReader
 from report._browser import followed, violations
 from report._browser import opened as in_browser
 
-import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import assemble
 
@@ -26,23 +22,18 @@ LABELS = ["=HYPERLINK(1)", "<img src=x onerror=window.ran=1>"]
 
 
 class Reader:
-    """A page, what went wrong in it, and how it answers a question before it is left."""
+    """A page, and what went wrong in it."""
 
     def __init__(self, page: Any, file: Path) -> None:
-        self.page, self.file, self.asked = page, file, 0
+        self.page, self.file = page, file
         self.wrong: list[str] = []
         page.on("console", lambda message: self.wrong.append(message.text) if message.type != "info" else None)
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("request", self._request)
-        page.on("dialog", self._dialog)
 
     def _request(self, request: Any) -> None:
         if not request.url.startswith((self.file.as_uri(), "data:", "blob:")):
             self.wrong.append(f"asked for {request.url}")
-
-    def _dialog(self, dialog: Any) -> None:
-        self.asked += 1
-        dialog.accept()
 
     def open(self, address: str = f"#session/{SESSION}") -> Any:
         self.page.goto(self.file.as_uri() + address)
@@ -51,11 +42,6 @@ class Reader:
 
     def title(self) -> str:
         return str(self.page.inner_text("#turn-title"))
-
-    def rows(self) -> list[dict[str, str]]:
-        with self.page.expect_download() as waiting:
-            self.page.click("text=Download unblinded_corrections.csv")
-        return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))
 
 
 Open = Callable[..., Reader]
@@ -91,7 +77,7 @@ def reader(browser: Any) -> Iterator[Open]:
 
     def start(file: Path, **options: Any) -> Reader:
         size = {"width": 1280, "height": 900}
-        context = in_browser(browser, viewport=size, accept_downloads=True, **options)
+        context = in_browser(browser, viewport=size, **options)
         opened.append((context, Reader(context.new_page(), file)))
         return opened[-1][1]
 
@@ -145,138 +131,32 @@ def test_a_turn_can_be_linked_to_and_bounds_are_kept(reader: Open, plain: Path) 
     assert one.title() == "Turn 16, therapist"
 
 
-def test_without_quotes_there_are_numbers_and_a_way_to_the_words(reader: Open, plain: Path) -> None:
+def test_without_quotes_there_are_numbers(reader: Open, plain: Path) -> None:
     one = reader(plain)
     page = one.open(f"#session/{SESSION}/turn/0")
     assert page.inner_text("#list-title") == "Turns"
     assert page.locator("tr.line").count() == 58
-    page.click(".turn-table button >> nth=0")
-    assert "--explain" in page.inner_text(".turn-table tbody >> nth=0")
 
 
-def test_with_quotes_the_transcript_and_the_words_that_led_to_a_code(reader: Open, quoted: Path) -> None:
+def test_with_quotes_the_transcript_and_what_a_code_means(reader: Open, quoted: Path) -> None:
     one = reader(quoted)
     page = one.open(f"#session/{SESSION}/turn/16")
     assert page.inner_text("#list-title") == "Transcript"
     assert "breathing exercises" in page.inner_text(".turn-words")
-    page.click("tbody[data-code=bolt_questions_on_experiences] button")
-    shown = page.inner_text("tbody[data-code=bolt_questions_on_experiences] .turn-why")
-    assert "Have+" in shown
-    assert "\N{MINUS SIGN}" in shown
-    assert "it asks" in page.inner_text("tbody[data-code=bolt_questions_on_experiences] .turn-other")
-
-
-def test_a_code_is_corrected_seen_everywhere_and_undone(reader: Open, plain: Path) -> None:
-    one = reader(plain)
-    page = one.open(f"#session/{SESSION}/turn/16")
-    count = page.inner_text(".tl-count >> nth=0")
-    row = page.locator("tbody[data-code=mi_question]")
-    row.locator("input").uncheck()
-    assert "corrected" in row.inner_text()
-    assert page.inner_text(".tl-count >> nth=0") != count
-    assert "corrected" in page.inner_text('tr[data-turn="16"]')
-    assert page.inner_text(".co-count") == "1 unblinded correction"
-    row.locator("text=undo").click()
-    assert row.locator("input").is_checked()
-    assert page.inner_text(".co-count") == "0 unblinded corrections"
-    page.click("text=Undo >> visible=true")
-    assert page.inner_text(".co-count") == "1 unblinded correction"
-    assert not row.locator("input").is_checked()
-
-
-def test_unblinded_corrections_are_refused_where_something_is_measured(
-    reader: Open, plain: Path, results: Path, tmp_path: Path
-) -> None:
-    one = reader(plain)
-    page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
-    page.click("text=The other codes are right")
-    page.click('[aria-label="Next turn"]')
-    page.click("text=These codes are right")
-    page.fill("#co-coder", "=AB")
-    assert page.inner_text(".co-count") == "1 unblinded correction, 2 turns confirmed"
-    rows = one.rows()
-    assert list(rows[0]) == ["session_id", "turn", "code", "value", "coder", "unblinded"]
-    assert {row["unblinded"] for row in rows} == {"1"}
-    assert {row["session_id"] for row in rows} == {SESSION}
-    assert {row["coder"] for row in rows} == {"'=AB"}
-    assert [row["value"] for row in rows if row["code"] == "mi_question"] == ["0"]
-    assert {row["turn"] for row in rows} == {"16", "17"}
-    gold = tmp_path / "unblinded_corrections.csv"
-    with gold.open("w", newline="", encoding="utf-8") as file:
-        csv.DictWriter(file, list(rows[0])).writerows([dict(zip(rows[0], rows[0], strict=True)), *rows])
-    with pytest.raises(BadOptionError, match="made with the machine's answer in view"):
-        ta.agreement(results, gold)
-    with pytest.raises(BadOptionError, match="made with the machine's answer in view"):
-        ta.compare([results], by="counselor", options=ta.CompareOptions(gold=gold))
-
-
-def test_a_turn_found_right_confirms_the_codes_of_one_book_that_are_in_view(reader: Open, plain: Path) -> None:
-    one = reader(plain)
-    page = one.open(f"#session/{SESSION}/turn/16")
-    seen = page.evaluate(
-        "[...document.querySelectorAll('tbody[data-code]')].filter((row) => row.getClientRects().length)"
-        ".map((row) => row.dataset.code)"
-    )
-    books = [option.inner_text().lower() for option in page.locator("#co-book option").all()]
-    assert {code.split("_")[0] for code in seen} > {books[0]}
-    for at in (0, 1):
-        page.select_option("#co-book", index=at) if at else None
-        page.click("text=These codes are right")
-        assert {row["code"] for row in one.rows()} == {code for code in seen if code.startswith(f"{books[at]}_")}
-        page.click("text=Take back")
-
-
-def test_nothing_is_kept_unless_the_reader_asks(reader: Open, plain: Path) -> None:
-    one = reader(plain)
-    page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
-    assert page.evaluate("localStorage.length") == 0
-    page.reload()
-    page.wait_for_selector(".tl-svg")
-    assert one.asked == 1
-    assert page.locator("tbody[data-code=mi_question] input").is_checked()
-    assert not page.is_visible(".co-bar")
-
-
-def test_kept_corrections_survive_and_are_forgotten(reader: Open, plain: Path) -> None:
-    one = reader(plain)
-    page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
-    page.click("text=Keep them in this browser")
-    page.click("text=The other codes are right")
-    kept = page.evaluate("Object.entries(localStorage).flat().join(' ')")
-    assert SESSION in kept
-    page.reload()
-    page.wait_for_selector(".tl-svg")
-    assert one.asked == 0
-    assert page.inner_text(".co-count") == "1 unblinded correction, 1 turn confirmed"
-    assert not page.locator("tbody[data-code=mi_question] input").is_checked()
-    page.click("text=Forget them")
-    assert page.evaluate("localStorage.length") == 0
-    page.reload()
-    page.wait_for_selector(".tl-svg")
-    assert not page.is_visible(".co-bar")
-
-
-def test_a_browser_that_keeps_nothing_says_so(reader: Open, plain: Path) -> None:
-    one = reader(plain)
-    one.page.add_init_script("Storage.prototype.setItem = () => { throw new Error('no'); }")
-    page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator("tbody[data-code=mi_question] input").uncheck()
-    page.click("text=Keep them in this browser")
-    assert "Download the file instead" in page.inner_text(".co-trouble")
-    assert page.inner_text(".co-count") == "1 unblinded correction"
+    assert page.inner_text("tr[data-code=mi_question] th").startswith("\N{CHECK MARK}")
+    assert "\N{CHECK MARK}" not in page.inner_text("tr[data-code=mi_input] th")
+    page.click("tr[data-code=mi_question] button")
+    assert page.inner_text("#meaning-title") == "Question"
+    assert page.inner_text("#meaning p").startswith("Meaning: ")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#meaning")
 
 
 def test_words_of_a_transcript_run_nothing(reader: Open, quoted: Path) -> None:
     one = reader(quoted)
     page = one.open(f"#session/{quote(HOSTILE, safe='')}/turn/0")
     assert page.inner_text(".turn-words") == HOSTILE
-    for button in [one for one in page.locator(".turn-table button").all() if one.is_visible()][:6]:
-        button.click()
-    page.locator(".turn-table input").first.click()
-    assert {row["session_id"] for row in one.rows()} == {HOSTILE}
+    page.locator(".turn-table button").first.click()
     assert page.evaluate("window.ran") is None
     assert page.locator("main img, main b > b, main script").count() == 0
     assert LABELS[0] in page.inner_text(".who >> nth=0")
@@ -376,21 +256,6 @@ def test_without_quotes_the_sheet_has_reasons_and_no_words(reader: Open, plain: 
     assert pages(one.page, tmp_path) == 1
 
 
-def test_a_turn_whose_code_the_reader_took_away_leaves_the_sheet(reader: Open, plain: Path) -> None:
-    one = reader(plain)
-    address = f"{plain.as_uri()}#sheet/session/{SESSION}"
-    one.page.goto(address)
-    before = one.page.inner_text(".sheet-turns > li >> nth=0")
-    one.page.click(".sheet-where a >> nth=0")
-    one.page.wait_for_selector(".tl-svg")
-    checked = one.page.locator(".turn-table input:checked")
-    while checked.count():
-        checked.first.uncheck()
-    one.page.goto(address)
-    followed(one.page, f"#sheet/session/{SESSION}")
-    assert one.page.inner_text(".sheet-turns > li >> nth=0") != before
-
-
 def test_the_sheet_of_a_counselor_names_the_sessions(reader: Open, quoted: Path, tmp_path: Path) -> None:
     one = reader(quoted)
     page = one.open()
@@ -435,8 +300,6 @@ def test_the_view_is_accessible(reader: Open, quoted: Path, scheme: str, width: 
     one = reader(quoted, color_scheme=scheme)
     one.page.set_viewport_size({"width": width, "height": 800})
     page = one.open(f"#session/{SESSION}/turn/16")
-    page.locator(".turn-table input").first.click()
-    page.click("tbody[data-code=bolt_questions_on_experiences] button")
     for part in page.locator("details").all():
         part.evaluate("node => { node.open = true; }")
     # The other rows are built like the first, and axe looks at each.

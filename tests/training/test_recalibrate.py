@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_coder, load_tagger
-from therapy_analytics.behaviours.explain import explaining_tagger
 from therapy_analytics.behaviours.recalibrated import CalibratedTagger, log_odds, on_line
 from therapy_analytics.cli import app
 from therapy_analytics.errors import BadDataFileError, BadOptionError
@@ -167,11 +166,6 @@ def test_codes_that_the_package_does_not_have_are_refused(sessions: list[Session
 def test_it_cannot_begin_from_nothing(sessions: list[Session], coded: pd.DataFrame) -> None:
     with pytest.raises(BadOptionError, match="cannot begin from nothing"):
         recalibrate(coded, sessions, None, options=TrainOptions(warm_start=False))
-
-
-def test_evidence_of_a_calibration_is_refused(shifted: Recalibration, sessions: list[Session]) -> None:
-    with pytest.raises(BadOptionError, match="or re-calibrated, cannot be explained yet"):
-        explaining_tagger(TaggerOptions(kind="fast", model=str(shifted.out)))
 
 
 def test_training_says_that_fewer_turns_are_enough_for_it(sessions: list[Session]) -> None:

@@ -328,9 +328,3 @@ def test_the_command(sessions: list[Session], coded: pd.DataFrame, tmp_path: Pat
     assert few.exit_code == 2
     assert "Traceback" not in few.output
     assert CliRunner().invoke(app, [*words, "--blank", "perhaps"]).exit_code == 2
-
-
-def test_a_model_is_not_explained(learnt: Training, sessions: list[Session]) -> None:
-    problem = r"--explain: the codes of a model that you trained, or re-calibrated, cannot be explained yet"
-    with pytest.raises(BadOptionError, match=problem):
-        ta.explain(sessions[:1], tagger=TaggerOptions(kind="fast", model=str(learnt.out)))

@@ -41,7 +41,7 @@ BLANK = ("none", "missing")
 _GOLD = "gold"
 _NO_TABLE = "Give a table: CSV, xlsx or JSON Lines, with a row a turn or a row a turn and code"
 UNBLINDED = "unblinded"
-"""The column by which corrections of the report page are known."""
+"""The column by which corrections are known that version 0.4.0 let people make on the report page."""
 
 
 @dataclass(frozen=True, slots=True)

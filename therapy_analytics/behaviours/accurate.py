@@ -47,8 +47,6 @@ from therapy_analytics.session import ROLES, Role
 FORMAT = 3
 WAYS = ("clean", "plain")
 """Sessions with punctuation, and those without."""
-TERMS = ("fast", "turn", "before", "bias")
-"""Terms of a code's log-odds, see `AccurateTagger.weighed`."""
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_accurate.py"
 _Floats = NDArray[np.float64]
 
@@ -137,28 +135,6 @@ class AccurateTagger:
             The codes of a session do not depend on the other sessions. Turns without words have the probabilities
             of the fast tagger, and none of the codes that it has not.
         """
-        return self.weighed(batch, with_terms=False)[0]
-
-    def weighed(self, batch: Batch, *, with_terms: bool = True) -> tuple[Codes, _Floats]:
-        """Predict the codes of all turns of a batch, and return the terms of their log-odds.
-
-        Parameters
-        ----------
-        batch : Batch
-            Annotated sessions.
-        with_terms : bool, optional
-            Whether what turns say is told apart from what the turns before them add, which takes as long
-            as the codes; without it all stands in the first of the two.
-
-        Returns
-        -------
-        codes : Codes
-            As `predict` returns them.
-        terms : float64 array (n_turns, n_codes, 4)
-            `TERMS`: what the fast tagger says; what the line or the sequence model makes of the turn, which the
-            encoder has read with the end of the one before; what all turns before it add to that; and the intercept.
-            Nan where a turn has no words, or its role cannot have the code.
-        """
         roles, starts = batch.turns.roles, batch.starts.tolist()
         features = featurize(batch.turns, batch.starts)
         plain = features.hand[:, [HAND.index("plain")]].toarray()[:, 0].astype(np.int64)
@@ -167,13 +143,11 @@ class AccurateTagger:
         odds = np.hstack([np.log(fast / (1.0 - fast)), np.zeros((len(roles), n_others))])
         encoded = self.encoder.read(batch.sessions)
         score = self._scores(encoded, starts, roles)
-        alone = self._scores(encoded, range(len(roles) + 1), roles) if with_terms else score
         lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
         of_fast, of_score, bias = lines[:, plain].transpose(2, 1, 0)
-        terms = np.stack([of_fast * odds, of_score * alone, of_score * (score - alone), bias], axis=2)
-        others = roles[:, None] != np.array([ROLES.index(blend.role) for blend in self.blends])
-        terms[others | np.isnan(terms).any(axis=2)] = np.nan
-        probability = 1.0 / (1.0 + np.exp(-np.clip(terms.sum(axis=2), -STEEPEST, STEEPEST)))
+        odds = of_fast * odds + of_score * score + bias
+        odds[roles[:, None] != np.array([ROLES.index(blend.role) for blend in self.blends])] = np.nan
+        probability = 1.0 / (1.0 + np.exp(-np.clip(odds, -STEEPEST, STEEPEST)))
         wordless = np.isnan(probability[:, : fast.shape[1]])
         probability[:, : fast.shape[1]][wordless] = fast[wordless]
         for column, blend in enumerate(self.blends):
@@ -182,7 +156,7 @@ class AccurateTagger:
                 probability[:, column] = np.minimum(probability[:, column], group)
         codes = decided(self.names, probability, self.thresholds, batch.turns)
         limits = next((blend.thresholds for blend in self.blends if blend.column == DANGER), {})
-        return with_danger(codes, batch, limits, self.fast.aim), terms
+        return with_danger(codes, batch, limits, self.fast.aim)
 
     def _scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> _Floats:
         """Return the score of each code in each turn, float64 (n_turns, n_codes)."""

@@ -29,7 +29,6 @@ DAMPING = 0.6
 _LONGEST = 40
 _P = np.uint64(0x100000001B3)
 _Matrix = Any  # scipy itself does not say what its sparse arrays return
-Grams = list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,7 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     starts = np.asarray(starts, dtype=np.int64)
     types = types_of(turns.tokens)
     before, after = neighbours(starts)
-    spoken, grams = grams_of(types, turns.ids, turns.turn_of)
-    rows, buckets = gram_cells(turns.turn_of[spoken], grams)
+    rows, buckets = grams_of(types, turns.ids, turns.turn_of)
     return Features(
         words=_count(turns.turn_of, turns.ids, (len(turns), len(types.spoken))),
         types=types.buckets,
@@ -145,43 +143,33 @@ def _count(rows: NDArray[np.int64], columns: NDArray[np.integer], shape: tuple[i
     return sparse.csr_array((values / (length**DAMPING)[row], column, ends), shape=shape)
 
 
-def grams_of(types: Types, ids: NDArray[np.integer], turn_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Grams]:
-    """Find bigrams and trigrams, and the first and last words of each turn.
+def grams_of(
+    types: Types, ids: NDArray[np.integer], turn_of: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return turn and bucket of each bigram and trigram, and of the first and last words of each turn.
 
     Parameters
     ----------
     types : Types
         Of the tokens.
     ids, turn_of : int arrays (n_tokens,)
-        Type and turn of each token.
-
-    Returns
-    -------
-    spoken : int64 array (n_spoken,)
-        The tokens that are words; n-grams skip punctuation.
-    grams : list of (int, int64 array (n,), int64 array (n,))
-        Size, first word and bucket of n-grams: words ``spoken[at]`` to ``spoken[at + size - 1]`` fall into a bucket.
+        Type and turn of each token; n-grams skip punctuation.
     """
     spoken = np.flatnonzero(types.spoken[ids])
     words, turn_of = types.hashes[ids[spoken]], turn_of[spoken]
     first = np.flatnonzero(np.diff(turn_of, prepend=-1))
     last = np.flatnonzero(np.diff(turn_of, append=-1))
-    found = [(1, first, words[first] ^ np.uint64(11)), (1, last, words[last] ^ np.uint64(12))]
+    found = [(first, words[first] ^ np.uint64(11)), (last, words[last] ^ np.uint64(12))]
     gram = words
     for n in (2, 3):
         gram = _mix(gram[:-1] * _P + words[n - 1 :]) if len(gram) else gram
         whole = turn_of[: len(gram)] == turn_of[n - 1 :]
         opening = first[first < len(gram)]
         opening = opening[whole[opening]]
-        found.append((n, np.flatnonzero(whole), gram[whole]))
-        found.append((n, opening, gram[opening] ^ np.uint64(10 + n)))
-    return spoken, [(n, at, _bucket(keys)) for n, at, keys in found]
-
-
-def gram_cells(turn_of: NDArray[np.int64], grams: Grams) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return turn and bucket of each n-gram, from the turns of spoken words (n_spoken,)."""
-    rows = np.concatenate([turn_of[at] for _, at, _ in grams])
-    return rows, np.concatenate([bucket for _, _, bucket in grams])
+        found.append((np.flatnonzero(whole), gram[whole]))
+        found.append((opening, gram[opening] ^ np.uint64(10 + n)))
+    at, keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return turn_of[at], _bucket(keys)
 
 
 def _type_buckets(lower: Sequence[str], hashes: NDArray[np.uint64]) -> _Matrix:

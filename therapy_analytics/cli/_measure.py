@@ -102,9 +102,6 @@ def run(
             "--all-codes", help="Also give the less reliable codes, and those of MISC and MITI.", rich_help_panel=TAGGER
         ),
     ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Also write why each turn has its codes.", rich_help_panel=TAGGER)
-    ] = False,
     model: Annotated[
         str | None,
         typer.Option(
@@ -266,7 +263,7 @@ def run(
     )  # fmt: skip
     writing = Writing(
         form=_form(output_format), figures=_figures(plots, figure_format, figure_width), figure_width=figure_width,
-        report=report, explain=explain,
+        report=report,
         processes=_processes(processes, paths, engine, tagger),
         scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
@@ -274,7 +271,7 @@ def run(
     )  # fmt: skip
     try:
         with sentences(), closing(progress):
-            _check_coder(coder, explain=explain)
+            _check_coder(coder)
             settings = Settings(
                 lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes, tagger=coder,
                 extras=extras_of([name.strip() for name in measures.split(",")]), repair_speakers=repair_speakers,
@@ -325,13 +322,10 @@ def _scheduler(engine: str, address: str | None) -> str | None:
     return address
 
 
-def _check_coder(options: TaggerOptions, *, explain: bool) -> None:
-    """Refuse a coder that cannot be loaded or cannot explain itself; say where words are sent before they are."""
+def _check_coder(options: TaggerOptions) -> None:
+    """Refuse a coder that cannot be loaded; say where words are sent before they are."""
     from therapy_analytics.behaviours import load_coder  # noqa: PLC0415
-    from therapy_analytics.behaviours.explain import explaining_tagger  # noqa: PLC0415
 
-    if explain:
-        explaining_tagger(options)
     coder = load_coder(options)
     if folder := getattr(coder, "cache", None):
         say(f"Answers are kept in {folder}, as codes and hashes of questions (--no-llm-cache: nowhere).", err=True)

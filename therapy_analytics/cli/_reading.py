@@ -1,9 +1,9 @@
-"""Commands on transcripts that measure nothing: inspect, convert, speakers, redact."""
+"""Commands on transcripts that measure nothing: inspect, convert, speakers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -26,10 +26,6 @@ from therapy_analytics.cli._app import (
     say,
     sentences,
 )
-
-if TYPE_CHECKING:
-    from therapy_analytics.redact import Redaction
-    from therapy_analytics.writers import Conversion
 
 
 @app.command(rich_help_panel=TRANSCRIPTS)
@@ -94,7 +90,9 @@ def convert(
             pseudonyms=key_in(pseudonyms, apart=(*paths, out)),
         )  # fmt: skip
         done = write(paths, to, out, options=options)
-    _say_what_is_missing(done, to)
+    say(*(f"Not read: {problem}" for problem in done.problems), *done.told, err=True)
+    for session, lost in done.losses:
+        say(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
     say(f"{counted(len(done.files), 'file')} written to {out}")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
@@ -135,62 +133,3 @@ def speakers(
         say(f"{counted(len(done.files), 'file')} written to {out / 'transcripts'}, none of your own was touched.")
         say(f"{out / 'changes.csv'} lists each proposal with its probability: look at them before you use the copies.")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
-
-
-@app.command(rich_help_panel=TRANSCRIPTS)
-def redact(
-    paths: Paths,
-    *,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FOLDER", help="A new or empty folder for the copies and the review list.", rich_help_panel=OUTPUT
-        ),
-    ] = Path("redacted"),
-    to: Annotated[
-        str,
-        typer.Option(metavar="FORMAT", help="chat, csv, docx, elan, jsonl, qdpx or vtt.", rich_help_panel=OUTPUT),
-    ] = "jsonl",
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write which old id became which new one here, outside the folder.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    quotes: Annotated[
-        bool, typer.Option("--quotes", help="Put the removed words into the review list, too.", rich_help_panel=OUTPUT)
-    ] = False,
-    columns: Columns = "",
-    therapist: Therapist = None,
-    client: Client = None,
-    metadata: Metadata = None,
-    pattern: Pattern = None,
-    keep: Keep = None,
-    split_by: SplitBy = None,
-) -> None:
-    """Copy transcripts without names, places, dates and numbers. A person must read every copy."""
-    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-    from therapy_analytics.redact import KINDS, RedactOptions  # noqa: PLC0415
-    from therapy_analytics.redact import redact as write_copies  # noqa: PLC0415
-
-    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
-    with sentences():
-        done = write_copies(paths, out, options=RedactOptions(to=to, key=key, quotes=quotes), read_options=options)
-    _say_what_is_missing(done, to)
-    for kind, what in KINDS.items():
-        if done.removed.get(kind):
-            say(f"{done.removed[kind]:>7,} {what}")
-    say(f"{counted(len(done.files), 'file')} written to {out / 'transcripts'}")
-    say(f"Not everything is found. A person must read every copy; {out / 'review.csv'} says where to look:")
-    say(f"{counted(done.left, 'place')} in the copies where something was left in that may identify somebody.")
-    raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
-
-
-def _say_what_is_missing(done: Conversion | Redaction, to: str) -> None:
-    """Print which files could not be read, and what the form of the copies cannot hold."""
-    say(*(f"Not read: {problem}" for problem in done.problems), *done.told, err=True)
-    for session, lost in done.losses:
-        say(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)

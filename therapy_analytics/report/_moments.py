@@ -11,8 +11,8 @@ from typing import Any, Literal
 from therapy_analytics.report._files import Columns, number
 
 Json = dict[str, Any]
-MOST = 6
-"""So many are kept of each session: three are shown, and the others take the place of those that a reader corrects."""
+SHOWN, MOST = 3, 6
+"""How many a sheet shows, and how many are kept of each session, among which a counselor's sheet chooses."""
 _UNKNOWN = 0.5
 """The probability that orders turns which have none."""
 
@@ -200,7 +200,7 @@ def rules_json() -> list[Json]:
             "side": rule.side,
             "title": rule.title,
             "question": rule.question,
-            "steps": [{"role": one.role, "does": one.does, "codes": list(one.codes)} for one in rule.steps],
+            "steps": [{"role": one.role, "does": one.does} for one in rule.steps],
         }
         for rule in RULES
     ]

@@ -22,7 +22,6 @@ SCRIPTS = (
     "strip.js",
     "timeline.js",
     "turn.js",
-    "corrections.js",
     "session.js",
     "sheet.js",
     "main.js",

@@ -1,4 +1,4 @@
-"""What the page knows of one session: its turns, codes, curves, marks, and what led to the codes."""
+"""What the page knows of one session: its turns, codes, curves and marks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,6 @@ NEEDED = ("turn", "role", "n_words")
 PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")
 RESPONSES = ("client_code", "therapist_code", "n_client", "n_both", "rate", "lo", "hi")
 SYNCHRONY = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_sd", "excess", "surrogate_p")
-EVIDENCE = ("turn", "code", "kind", "name", "start", "end", "weight")
-WORD = "word"
-MOST_WORDS, MOST_OTHERS = 5, 3
-"""So many words, and so many other reasons, of each code of a turn: those that weigh most."""
-OTHERS = ("form", "code", "before", "after", "fast", "turn", "session")
-"""Reasons whose names are the tagger's own. What is not named here does not reach the page: it might hold words."""
 Json = dict[str, Any]
 Z95 = 1.96
 
@@ -69,7 +63,7 @@ def session_data(folder: Path, name: str, index: int, shown: ShownTurns, *, quot
     }
     if quotes and "text" in turns:
         data["speaker"], data["text"] = list(turns.get("speaker", ())), list(turns["text"])
-    return data | _evidence(folder, quotes=quotes)
+    return data
 
 
 def _turns(folder: Path) -> Columns:
@@ -190,26 +184,3 @@ def _responses(folder: Path) -> list[Json]:
         for row in read_rows(folder / "responses.csv", RESPONSES)
         if number(row["n_both"]) > 0
     ]
-
-
-def _evidence(folder: Path, *, quotes: bool) -> Json:
-    """Return the words (with quotes only) and the other reasons for the codes that turns have or nearly have."""
-    rows = read_rows(folder / "evidence.csv", EVIDENCE)
-    groups: dict[tuple[str, str, bool], list[Row]] = {}
-    for row in rows:
-        if row["kind"] in (WORD, *OTHERS):
-            groups.setdefault((row["code"], row["turn"], row["kind"] == WORD), []).append(row)
-    found: Json = {"evidence": {}, "evidence_other": {}}
-    for (code, turn, of_word), reasons in groups.items():
-        strongest = sorted(reasons, key=lambda row: -abs(number(row["weight"])))
-        for row in strongest[: MOST_WORDS if of_word else MOST_OTHERS]:
-            names = [_whole(row["start"]), _whole(row["end"])] if of_word else [row["kind"], row["name"]]
-            reason = [int(turn), *names, plain(number(row["weight"]), 2)]
-            found["evidence" if of_word else "evidence_other"].setdefault(code, []).append(reason)
-    if not quotes:
-        del found["evidence"]
-    return found if rows else {}
-
-
-def _whole(cell: str) -> int | None:
-    return int(float(cell)) if cell else None

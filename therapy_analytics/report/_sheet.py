@@ -17,7 +17,7 @@ from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.report._codebook import Shown, strip_of
 from therapy_analytics.report._look_first import LOOKS
-from therapy_analytics.report._moments import MOST, RULES, chosen_moments, moment_from, rules_json
+from therapy_analytics.report._moments import RULES, SHOWN, chosen_moments, moment_from, rules_json
 from therapy_analytics.report._overview import groups_json, units_json
 from therapy_analytics.report._words import interval, p_words, per_cent, plural
 
@@ -201,7 +201,7 @@ def _counselors(
             **group,
             "unit": unit,
             "sessions": rows,
-            "moments": [{**one.json(), "session": i} for i, one in chosen_moments(own, MOST)],
+            "moments": [{**one.json(), "session": i} for i, one in chosen_moments(own, SHOWN)],
             "changed": told or _nothing_of(found, list(last.values())),
         }
 

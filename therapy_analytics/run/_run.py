@@ -11,7 +11,6 @@ from typing import Any, get_args
 from therapy_analytics import results, tables
 from therapy_analytics.analysis import core_measures
 from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
-from therapy_analytics.behaviours.explain import explaining_tagger
 from therapy_analytics.core.folders import written_to
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
@@ -106,7 +105,8 @@ def run(
     ):
         # All files are read twice, first for the names of sessions and the donors of surrogate pairs.
         found = survey(chunks, anywhere, executor=executor, account=account, on_file=writing.on_file)
-        asked = _recipe(settings, options, writing)
+        # What run.json says, without the inputs and what an outside coder counted
+        asked = as_recipe(settings, options, ()) | {"tagger": recipe(settings.tagger, ())}
         _begin(folder, found, asked, writing, replace=replace)
         work = _work(settings, anywhere, writing, found, asked, out)
         try:
@@ -144,8 +144,6 @@ def _check(settings: Settings, writing: Writing) -> None:
     check_width(writing.figure_width)
     if writing.form not in get_args(Form):
         raise BadOptionError("--output-format", f"there is no format named {writing.form!r}", "Known: csv, parquet")
-    if writing.explain:
-        explaining_tagger(settings.tagger)
     if writing.form == "parquet":
         results.library()
         if writing.page:
@@ -174,12 +172,6 @@ def _from_anywhere(options: ReadOptions) -> ReadOptions:
     return options if options.metadata is None else dataclasses.replace(options, metadata=placed(options.metadata))
 
 
-def _recipe(settings: Settings, options: ReadOptions, writing: Writing) -> dict[str, Any]:
-    """Return what ``run.json`` says, without the inputs and what an outside coder counted."""
-    about = as_recipe(settings, options, ()) | {"tagger": recipe(settings.tagger, ())}
-    return {**about, "options": {**about["options"], "explain": writing.explain}}
-
-
 def _work(
     settings: Settings, options: ReadOptions, writing: Writing, found: Survey, asked: dict[str, Any], out: Path
 ) -> Work:
@@ -196,7 +188,6 @@ def _work(
         key=results.hash_of_all([asked, program(), pool]),
         figures=writing.formats,
         figure_width=writing.figure_width,
-        explain=writing.explain,
         groupings=groupings,
         about=tuple(name for name in about if name not in measures),
         gold=tuple(sorted(found.gold)),

@@ -48,8 +48,6 @@ class Work:
         The formats of figures.
     figure_width : float or None
         Their width in millimetres.
-    explain : bool
-        Whether the evidence for codes is written.
     groupings : frozenset of str
         The fields beside the turns that are copied because they are groupings over all sessions.
     about : tuple of str
@@ -66,7 +64,6 @@ class Work:
     key: str
     figures: tuple[str, ...] = ()
     figure_width: float | None = None
-    explain: bool = False
     groupings: frozenset[str] = frozenset()
     about: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
@@ -185,7 +182,7 @@ def _measure(some: Sequence[Session], work: Work) -> _BatchTables:
     if work.settings.repair_speakers:
         some = [repaired(session) for session in some]
     found = measure_batch(some, work.settings, _pool(work))
-    made = {one.name: one.make(found) for one in TABLES if work.explain or not one.only_explained}
+    made = {one.name: one.make(found) for one in TABLES}
     return _BatchTables([one.session for one in found.sessions], made, found.counts)
 
 

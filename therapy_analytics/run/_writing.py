@@ -44,8 +44,6 @@ class Writing:
     report : bool or None
         Whether ``report.html`` is written, with the words of the sessions if the settings ask for quotes. None is yes
         for ``csv``; it is not available with ``parquet``.
-    explain : bool
-        Whether the evidence for codes is written.
     processes : int
         How many processes of this machine work; the results do not depend on it.
     scheduler : str or None
@@ -73,7 +71,6 @@ class Writing:
     figures: tuple[str, ...] | None = None
     figure_width: float | None = None
     report: bool | None = None
-    explain: bool = False
     processes: int = 1
     scheduler: str | None = None
     remote: bool = False

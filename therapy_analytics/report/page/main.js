@@ -136,7 +136,6 @@ function start() {
   addEventListener("hashchange", showAddress);
   addEventListener("beforeprint", openForPrint);
   addEventListener("afterprint", closeAfterPrint);
-  correctionsStart(page.overview);
   showAddress();
 }
 

@@ -25,7 +25,6 @@ function sessionOpen(root, overview, index) {
   const lane = el("section", { class: "session-lane", "aria-labelledby": "timeline-title" }, el("h3", { id: "timeline-title" }, "Timeline"), sessionView.timeline.node);
   const desk = el("div", { class: "session-desk" }, lane, panel, sessionView.list);
   sessionView.node = el("div", { class: "session" }, sessionHead(overview, model, index), desk, sessionTables(overview, model, index));
-  correctionsListen((id, turn) => sessionChanged(id, turn));
   root.replaceChildren(sessionView.node);
   turnShow(panel, model, null, sessionPick);
 }
@@ -61,15 +60,6 @@ function sessionReveal(from) {
   if (from === "list") title.focus({ preventScroll: true });
 }
 
-/** A correction changed: bring up to date what shows it. */
-function sessionChanged(id, turn) {
-  const { model, panel, timeline } = sessionView;
-  if (id !== null && id !== model.id) return;
-  timeline.redraw();
-  turnRefresh(panel);
-  for (let i = turn ?? 0; i <= (turn ?? model.n - 1); i += 1) sessionRow(i).refresh();
-}
-
 /* ---- The session as the views ask for it ---- */
 
 /** What is known of a session, with quick answers to: does turn i have this code, how probable, is it unsure. */
@@ -92,15 +82,6 @@ function sessionModel(overview, data) {
   };
 }
 
-/** A code of a turn as it stands: the machine's value, the reader's if there is one, and what to say of it. */
-function sessionState(model, turn, code) {
-  const machine = model.on(turn, code) ? 1 : 0;
-  const own = correctionsValue(model.id, turn, code);
-  const unsure = model.unsure(turn, code);
-  const corrected = own !== null && own !== machine;
-  return { machine, value: own ?? machine, unsure, corrected, reviewed: own !== null, marked: machine === 1 || unsure || corrected };
-}
-
 const sessionRole = (model, turn) => SESSION_ROLES[model.roles[turn]] ?? SESSION_ROLES.o;
 const sessionCapital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -109,29 +90,25 @@ const sessionWords = ({ data }, turn) => (isNumber(data.n_words[turn]) ? counted
 
 /** "turn 12, client, 31 words: change, negative feeling (unsure)" */
 function sessionSpoken(model, turn) {
-  const codes = sessionMarginCodes(model, turn).filter(({ state }) => state.value === 1)
-    .map(({ code, state }) => code.label.toLowerCase() + (state.corrected ? " (corrected)" : state.unsure && !state.reviewed ? " (unsure)" : ""));
+  const codes = sessionMarginCodes(model, turn).map((code) => code.label.toLowerCase() + (model.unsure(turn, code.column) ? " (unsure)" : ""));
   const has = [...codes, ...model.marksAt(turn).map((mark) => `${mark.also ? "marked" : "to review"}: ${mark.label}`)];
   return `turn ${turn}, ${sessionRole(model, turn)}, ${sessionWords(model, turn)}: ${has.join(", ") || "no code"}`;
 }
 
 /**
  * The codes of a turn for the margin: of a lane (question, reflection...) those of the most particular book, which comes
- * first in the report; the panel of the turn has all. What the reader changed is always there.
+ * first in the report; the panel of the turn has all.
  */
 function sessionMarginCodes(model, turn) {
-  const all = model.codesOf(model.roles[turn]).map((code) => ({ code, state: sessionState(model, turn, code.column) }));
-  const has = all.filter(({ state }) => state.value === 1);
   const told = new Map();
-  const shown = has.filter(({ code, state }) => {
-    if (!code.lane) return false;
+  return model.codesOf(model.roles[turn]).filter((code) => {
+    if (!code.lane || !model.on(turn, code.column)) return false;
     const before = told.get(code.lane);
-    const sure = !state.unsure || state.reviewed;
-    const keep = state.corrected || before === undefined || before.book === code.short || (!before.sure && sure);
+    const sure = !model.unsure(turn, code.column);
+    const keep = before === undefined || before.book === code.short || (!before.sure && sure);
     if (keep) told.set(code.lane, { book: before?.book ?? code.short, sure: before?.sure || sure });
     return keep;
   });
-  return [...shown, ...all.filter(({ state }) => state.corrected && state.value === 0)];
 }
 
 /* ---- Head ---- */
@@ -172,7 +149,7 @@ function sessionLine(model, turn) {
   const link = el("a", { href: sessionHref(model.id, turn), class: "turn-link", tabindex: turn === 0 ? 0 : -1, onclick: pick }, String(turn));
   const who = el("span", { class: `who role-${role}` }, model.data.speaker?.[turn] || sessionCapital(sessionRole(model, turn)));
   const said = model.data.text ? sessionSaid(model, turn) : [String(model.data.n_words[turn] ?? "")];
-  const codes = el("td", { role: "cell", class: "margin" });
+  const codes = el("td", { role: "cell", class: "margin" }, sessionMargin(model, turn));
   const first = el("th", { scope: "row", role: "rowheader" }, link, " ", who);
   const middle = el("td", { role: "cell", class: model.data.text ? "said-cell" : "num-cell" }, said);
   const row = el("tr", { role: "row", class: `line role-${role}`, "data-turn": turn }, first, middle, codes);
@@ -180,8 +157,6 @@ function sessionLine(model, turn) {
     // A click that ends a selection of words, or that is meant for a link, picks no turn.
     if (!event.target.closest("a, button, [role=button]") && String(getSelection()) === "") sessionPick(turn, "list");
   });
-  row.refresh = () => codes.replaceChildren(...sessionMargin(model, turn));
-  row.refresh();
   return row;
 }
 
@@ -204,20 +179,16 @@ function sessionSaidAll(model, turn, cut) {
 }
 
 function sessionMargin(model, turn) {
-  const chips = sessionMarginCodes(model, turn).map(({ code, state }) => {
-    const unsure = state.unsure && !state.reviewed;
-    const label = code.label + (unsure ? " ?" : "");
-    const cls = `chip${state.corrected ? " chip-corrected" : ""}${unsure ? " chip-unsure" : ""}`;
-    if (!state.corrected) return el("span", { class: cls }, label);
-    return el("span", { class: cls }, "◆ ", state.value ? label : el("del", {}, code.label), el("span", { class: "unseen" }, state.value ? " (corrected: added)" : " (corrected: removed)"));
+  const chips = sessionMarginCodes(model, turn).map((code) => {
+    const unsure = model.unsure(turn, code.column);
+    return el("span", { class: unsure ? "chip chip-unsure" : "chip" }, code.label + (unsure ? " ?" : ""));
   });
   const marks = model.marksAt(turn).map((mark) => {
     const { danger } = mark;
     return el("span", { class: `chip chip-mark${danger ? " danger" : ""}` }, danger ? "▲ " : "◇ ", mark.label);
   });
-  const confirmed = correctionsConfirmed(model.id, turn) ? [el("span", { class: "chip chip-confirmed" }, "✓ confirmed")] : [];
   // Spaces between, so that words do not run together when copied or read aloud.
-  return [...chips, ...marks, ...confirmed].flatMap((chip) => [chip, " "]);
+  return [...chips, ...marks].flatMap((chip) => [chip, " "]);
 }
 
 const sessionRow = (turn) => sessionView.list.querySelector("tbody").rows[turn];

@@ -47,7 +47,7 @@ function sheetOfSession(overview, index) {
   return {
     title: `Session ${session.id}`, facts: [...about, counted(session.n_turns ?? 0, "turn"), counted(session.n_words ?? 0, "word")],
     numbers: "The session in numbers", values: stripValues(overview, index), changed: data.changed,
-    moments: data.moments.map((one) => ({ ...one, session: index })), blocks: new Map([[index, data]]), several: false,
+    moments: data.moments.slice(0, SHEET_TURNS).map((one) => ({ ...one, session: index })), blocks: new Map([[index, data]]), several: false,
   };
 }
 
@@ -64,27 +64,17 @@ function sheetOfPerson(overview, index) {
 
 function sheetPage(overview, sheet) {
   const lines = Array.from({ length: SHEET_LINES }, () => el("div", { class: "sheet-line" }));
-  const chosen = sheet.moments.filter((one) => sheetStands(overview, one)).slice(0, SHEET_TURNS);
-  const count = { 0: "No turn", 1: "One turn", 2: "Two turns", 3: "Three turns" }[chosen.length];
+  const count = { 0: "No turn", 1: "One turn", 2: "Two turns", 3: "Three turns" }[sheet.moments.length];
   return el("article", { class: "sheet", "aria-labelledby": "sheet-title" },
     el("header", { class: "sheet-head" }, el("p", { class: "quiet small" }, "Supervision sheet"), el("h2", { id: "sheet-title", tabindex: -1 }, sheet.title),
       el("p", { class: "small" }, sheet.facts.join(" · "))),
     el("p", { class: "sheet-purpose" }, "For supervisee and supervisor alike. The numbers say where to look, not how good the talk was: they are a machine’s counts, and some are wrong. To be unlike skilled people’s sessions is not to be worse."),
     el("h3", {}, sheet.numbers), stripDraw(overview, sheet.values, "Numbers"), stripLegend(overview),
     el("h3", {}, `${count} worth discussing`),
-    chosen.length ? el("ol", { class: "sheet-turns" }, chosen.map((one) => sheetTurn(overview, sheet, one))) : el("p", { class: "small" }, "None of the rules below found a turn here. That is no finding about the session."),
+    sheet.moments.length ? el("ol", { class: "sheet-turns" }, sheet.moments.map((one) => sheetTurn(overview, sheet, one))) : el("p", { class: "small" }, "None of the rules below found a turn here. That is no finding about the session."),
     el("h3", {}, "Since last time"), el("p", { class: "small" }, sheet.changed),
     el("h3", {}, "Notes"), el("div", { class: "sheet-notes", "aria-hidden": "true" }, lines),
     el("footer", { class: "sheet-how" }, overview.sheet.how.join(" "), ` Coded by the ${overview.tagger.replace(/^the /, "")}.`));
-}
-
-/** Whether no reader said that one of the codes that a turn was chosen for is wrong. */
-function sheetStands(overview, { rule, steps, session }) {
-  const { id } = overview.sessions[session];
-  return steps.every(([turn], at) => {
-    const said = overview.sheet.rules[rule].steps[at].codes.map((code) => correctionsValue(id, turn, code)).filter((value) => value !== null);
-    return !said.length || said.includes(1);
-  });
 }
 
 function sheetTurn(overview, sheet, { rule, steps, session }) {

@@ -12,7 +12,7 @@ const timelineMore = { codes: false, synchrony: false };
  * Draw the timeline of a session.
  * @param {object} model - As `sessionModel` makes it.
  * @param {function(number)} onSelect - Called with a turn that the reader picked.
- * @returns {{node: Element, select: function(number|null), redraw: function()}}
+ * @returns {{node: Element, select: function(number|null)}}
  */
 function timelineDraw(model, onSelect) {
   const view = { model, onSelect, zoom: 0, equal: !timelineHasPlaces(model.data), turn: null, lane: "", hovered: null };
@@ -27,7 +27,7 @@ function timelineDraw(model, onSelect) {
   const node = el("div", { class: "tl" }, timelineTools(view), chart, view.readout, timelineSwitches(view), timelineLegend(view));
   timelineListen(view);
   timelineTell(view);
-  return { node, select: (turn) => timelineSelect(view, turn), redraw: () => timelinePaint(view) };
+  return { node, select: (turn) => timelineSelect(view, turn) };
 }
 
 function timelineHasPlaces(data) {
@@ -71,15 +71,13 @@ function timelineLanes(model) {
   });
 }
 
-/** What a lane shows at a turn: {up, down}: "" none, "sure", "unsure"; corrected. */
+/** What a lane shows at a turn: {up, down}: "" none, "sure", "unsure". */
 function timelineHit(view, lane, turn) {
-  const hit = { up: "", down: "", corrected: false };
+  const hit = { up: "", down: "" };
   if (lane.role && view.model.roles[turn] !== lane.role) return hit;
   for (const code of lane.codes) {
-    const state = sessionState(view.model, turn, code.column);
-    hit.corrected ||= state.corrected;
     const side = code.down ? "down" : "up";
-    if (state.value === 1 && hit[side] !== "sure") hit[side] = state.unsure && !state.reviewed ? "unsure" : "sure";
+    if (view.model.on(turn, code.column) && hit[side] !== "sure") hit[side] = view.model.unsure(turn, code.column) ? "unsure" : "sure";
   }
   return hit;
 }
@@ -182,13 +180,13 @@ function timelineBars(view) {
   return [svg("path", { class: "tl-line", d: `M0 23H${view.width}` }), ...drawn];
 }
 
-/** The marks of a lane: a tall one is decided, a short one unsure; a dot above says that it was corrected. */
+/** The marks of a lane: a tall one is decided, a short one unsure. */
 function timelineLanePaths(view, row) {
   const { lane } = row;
   const { split } = lane;
   const reach = split ? { up: { sure: [1.5, 10], unsure: [6, 10] }, down: { sure: [10, 18.5], unsure: [10, 14] } }
     : { up: { sure: [3, 17], unsure: [10.5, 17] } };
-  const paths = { up: "", down: "", dots: "" };
+  const paths = { up: "", down: "" };
   const counts = { up: 0, down: 0 };
   for (let i = 0; i < view.model.n; i += 1) {
     const hit = timelineHit(view, lane, i);
@@ -197,14 +195,13 @@ function timelineLanePaths(view, row) {
       counts[side] += 1;
       paths[side] += timelineTick(view, i, reach[side][hit[side]]);
     }
-    if (hit.corrected) paths.dots += `M${round1(timelineMiddle(view, i))} 0l3 3l-3 3l-3 -3Z`;
   }
   const own = lane.role ? view.model.nOf[lane.role] ?? 0 : view.model.n;
   row.count.textContent = split ? `+${counts.up} −${counts.down} of ${own}` : `${counts.up} of ${own}`;
   const middle = svg("path", { class: split ? "tl-line" : "tl-hair", d: `M0 ${split ? 10 : 17.5}H${view.width}` });
   const path = (cls, d) => svg("path", { class: cls, d });
   const mark = `tl-mark-${lane.role || "o"}`;
-  return [middle, path(mark, paths.up), path(`${mark} tl-below`, paths.down), path("tl-corrected", paths.dots)];
+  return [middle, path(mark, paths.up), path(`${mark} tl-below`, paths.down)];
 }
 
 function timelineTick(view, i, [top, bottom]) {
@@ -334,7 +331,7 @@ function timelineFits(view, row, y) {
 
 function timelineHas(view, lane, i) {
   const hit = timelineHit(view, lane, i);
-  return Boolean(hit.up || hit.down || hit.corrected);
+  return Boolean(hit.up || hit.down);
 }
 
 /** The next turn with a mark of the chosen lane, or null. */
@@ -424,7 +421,6 @@ function timelineLegend(view) {
   const item = (cls, d, text) => el("li", {}, picture(cls, d), text);
   const items = [
     item("tl-mark-t", "M4 1h5v14h-5Z", "has the code"), item("tl-mark-t", "M4 8h5v7h-5Z", "has it, unsure"),
-    item("tl-corrected", "M7 3l5 5l-5 5l-5 -5Z", "corrected by you"),
   ];
   const marks = (view.model.data.marks ?? []).filter((mark) => mark.turns.length);
   const isDanger = (mark) => mark.danger;
