@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import therapy_analytics as ta
+from therapy_analytics.core.session import Session
+from therapy_analytics.measures.settings import Settings
+from therapy_analytics.results.tables import Measured
 from therapy_analytics.run import measure_sessions
-from therapy_analytics.session import Session
-from therapy_analytics.settings import Settings
-from therapy_analytics.tables import Measured
 
 FAST = ta.TaggerOptions(kind="fast")
 _BATCH = 20

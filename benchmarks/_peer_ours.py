@@ -12,7 +12,7 @@ from benchmarks._peer_side import ROLES, Given, Job, Side, Values, by_session, m
 
 def _sessions(given: Given) -> list[Any]:
     """Return the sessions as this package has them after reading."""
-    from therapy_analytics.session import Session, Turn
+    from therapy_analytics.core.session import Session, Turn
 
     return [
         Session(
@@ -28,17 +28,17 @@ def _sessions(given: Given) -> list[Any]:
 
 
 def _matcher(*, lists: bool) -> Any:
-    from therapy_analytics.language import builtin_lexicons
-    from therapy_analytics.language.lexicons import Matcher
+    from therapy_analytics.text import builtin_lexicons
+    from therapy_analytics.text.lexicons import Matcher
 
     return Matcher(builtin_lexicons() if lists else ())
 
 
 def _our_coordination(given: Given, _: Path) -> Job:
-    from therapy_analytics.language import annotate
+    from therapy_analytics.core.session import CLIENT, THERAPIST
     from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
     from therapy_analytics.measures.synchrony.coordination import coordination_of, marks, mean_of_markers
-    from therapy_analytics.session import CLIENT, THERAPIST
+    from therapy_analytics.text import annotate
 
     matcher = _matcher(lists=True)
 
@@ -82,11 +82,11 @@ def _two_roles(found: Any) -> Values:
 
 
 def _our_lexical(given: Given, _: Path) -> Job:
-    from therapy_analytics.language import annotate
+    from therapy_analytics.core.session import CLIENT, THERAPIST
     from therapy_analytics.measures.synchrony._ngrams import count_ngrams, words_of
     from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
     from therapy_analytics.measures.synchrony.alignment import cosine
-    from therapy_analytics.session import CLIENT, THERAPIST
+    from therapy_analytics.text import annotate
 
     matcher = _matcher(lists=False)
 
@@ -115,7 +115,7 @@ def _our_cleaned(_: Given, folder: Path) -> Job:
 
 
 def _our_lists(given: Given, _: Path) -> Job:
-    from therapy_analytics.language import annotate
+    from therapy_analytics.text import annotate
 
     matcher = _matcher(lists=True)
 
@@ -127,8 +127,8 @@ def _our_lists(given: Given, _: Path) -> Job:
 
 
 def _our_words(given: Given, _: Path) -> Job:
-    from therapy_analytics.language import annotate
     from therapy_analytics.measures.process.talk import talk
+    from therapy_analytics.text import annotate
 
     matcher = _matcher(lists=False)
 
@@ -140,7 +140,7 @@ def _our_words(given: Given, _: Path) -> Job:
 
 
 def _our_counts(given: Given, _: Path) -> Job:
-    from therapy_analytics.language import annotate
+    from therapy_analytics.text import annotate
 
     matcher = _matcher(lists=False)
 
@@ -152,7 +152,7 @@ def _our_counts(given: Given, _: Path) -> Job:
 
 
 def _ours(start: Callable[[Given, Path], Job], *names: str) -> Side:
-    package = ("spacy.lang.en", "therapy_analytics.language", *(f"therapy_analytics.{name}" for name in names))
+    package = ("spacy.lang.en", "therapy_analytics.text", *(f"therapy_analytics.{name}" for name in names))
     return Side("therapy-analytics", modules(*package), start)
 
 

@@ -21,8 +21,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks._speaker_talks import LEARNT, UNSEEN, Ints, Talk, Utterances
-from therapy_analytics.behaviours.encoder import WIDTH
-from therapy_analytics.session import CLIENT, THERAPIST
+from therapy_analytics.codes.encoder import WIDTH
+from therapy_analytics.core.session import CLIENT, THERAPIST
 from therapy_analytics.speakers._gaps import GapNetwork, GapScores
 from therapy_analytics.speakers._model import Limit
 from therapy_analytics.speakers._swapped import swapped_segments

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks._corpora import sessions_of
-from therapy_analytics.behaviours.features import featurize
-from therapy_analytics.behaviours.text_model import GRAM_WEIGHT, mean_vectors
-from therapy_analytics.language.segments import turns_from_texts
+from therapy_analytics.codes.features import featurize
+from therapy_analytics.codes.text_model import GRAM_WEIGHT, mean_vectors
 from therapy_analytics.speakers._boundaries import is_written
 from therapy_analytics.speakers._gaps import gap_vectors
+from therapy_analytics.text.segments import turns_from_texts
 
 Ints = NDArray[np.int64]
 LEARNT = {"annomi": 1.0, "hlqc": 1.0, "mibot": 0.7, "vera_mh": 0.4, "spiral_bench": 0.3}

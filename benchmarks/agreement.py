@@ -19,7 +19,7 @@ import pandas as pd
 
 import therapy_analytics as ta
 from benchmarks._corpora import FAST
-from therapy_analytics.agreement import agreement
+from therapy_analytics.stats.agreement import agreement
 
 CODES = (
     "mi_question",

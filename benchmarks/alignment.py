@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import therapy_analytics as ta
-from therapy_analytics.language.tokens import tokenize
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import alignment
 from therapy_analytics.measures.synchrony._ngrams import count_ngrams
+from therapy_analytics.text.tokens import tokenize
 
 DIALOGUES = 1000
 WITH_PEER = 50

@@ -21,13 +21,13 @@ from scipy import stats
 
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
-from therapy_analytics.arrays import arrays_with_donors
-from therapy_analytics.language import EXTRAS
-from therapy_analytics.language.donors import PER_CLASS, SurrogatePool, choose_donors, length_class, shortened
+from therapy_analytics.core.session import Session, Turn
+from therapy_analytics.measures.arrays import arrays_with_donors
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.tables import kinds
-from therapy_analytics.session import Session, Turn
-from therapy_analytics.settings import Settings
-from therapy_analytics.tables import synchrony_table
+from therapy_analytics.results.tables import synchrony_table
+from therapy_analytics.text import EXTRAS
+from therapy_analytics.text.donors import PER_CLASS, SurrogatePool, choose_donors, length_class, shortened
 
 CORPORA = ("annomi", "hlqc", "mibot")
 LEVEL = 0.05

@@ -25,9 +25,9 @@ import pandas as pd
 from scipy import special
 
 from benchmarks._markdown import markdown
-from therapy_analytics.clusters import Floats
-from therapy_analytics.compare._ppi import powered_differences, powered_rates
-from therapy_analytics.sampling._design import (
+from therapy_analytics.core.clusters import Floats
+from therapy_analytics.stats.compare._ppi import powered_differences, powered_rates
+from therapy_analytics.stats.sampling._design import (
     FLOOR,
     design,
     drawn,
@@ -35,9 +35,9 @@ from therapy_analytics.sampling._design import (
     uncertainty,
     weights_in_rates,
 )
-from therapy_analytics.sampling._expected import half_width
-from therapy_analytics.sampling._renewed import recalibrated
-from therapy_analytics.sampling._sample import FEWEST_CODED
+from therapy_analytics.stats.sampling._expected import half_width
+from therapy_analytics.stats.sampling._renewed import recalibrated
+from therapy_analytics.stats.sampling._sample import FEWEST_CODED
 
 RUNS, SIZES = 200, (100, 300, 1000)
 RANDOM, EVEN, UNSURE = "random turns", "even over groups and sessions", "tanalyze sample"

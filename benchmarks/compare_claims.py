@@ -2,7 +2,7 @@
 
 Run from the root: ``python -m benchmarks.compare_claims [--results RESULTS]``. RESULTS is a folder that holds the
 results of annomi and hlqc; with it, groups of real sessions are drawn and held against references, and the
-distance between the two corpora is printed on which `therapy_analytics.compare._reference.BETWEEN` rests.
+distance between the two corpora is printed on which `therapy_analytics.stats.compare._reference.BETWEEN` rests.
 
 *Before* is the rule of version 0.4.0: without a column of clients each session was taken as independent, two
 clusters a side were enough, and rare codes were tested as all others.
@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._markdown import markdown
-from therapy_analytics.clusters import Floats
-from therapy_analytics.compare._groups import Grouped, contrasts, grouped
-from therapy_analytics.compare._measures import choose
-from therapy_analytics.compare._permutation import two_samples
-from therapy_analytics.compare._reference import against_references
-from therapy_analytics.compare._results import Results, built_in_codebook, read_results
-from therapy_analytics.compare._table import DIFFERS, cluster_means, comparison_table, groups_table
-from therapy_analytics.compare._trend import levels_of, trend_table
+from therapy_analytics.core.clusters import Floats
+from therapy_analytics.stats.compare._groups import Grouped, contrasts, grouped
+from therapy_analytics.stats.compare._measures import choose
+from therapy_analytics.stats.compare._permutation import two_samples
+from therapy_analytics.stats.compare._reference import against_references
+from therapy_analytics.stats.compare._results import Results, built_in_codebook, read_results
+from therapy_analytics.stats.compare._table import DIFFERS, cluster_means, comparison_table, groups_table
+from therapy_analytics.stats.compare._trend import levels_of, trend_table
 
 CODES = ("therapist_question", "therapist_reflection", "therapist_input", "therapist_advice")
 RATES = tuple(f"{code}_rate" for code in CODES)

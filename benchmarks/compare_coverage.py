@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.clusters import Floats, Ints
-from therapy_analytics.compare._effects import findable, findable_paired, holm
-from therapy_analytics.compare._groups import Grouped, contrasts
-from therapy_analytics.compare._measures import ComparedMeasure
-from therapy_analytics.compare._permutation import paired, two_samples
-from therapy_analytics.compare._table import comparison_table
+from therapy_analytics.core.clusters import Floats, Ints
+from therapy_analytics.stats.compare._effects import findable, findable_paired, holm
+from therapy_analytics.stats.compare._groups import Grouped, contrasts
+from therapy_analytics.stats.compare._measures import ComparedMeasure
+from therapy_analytics.stats.compare._permutation import paired, two_samples
+from therapy_analytics.stats.compare._table import comparison_table
 
 SHAPES = ((3, 3), (4, 4), (6, 6), (12, 12), (3, 6), (3, 12), (4, 8), (6, 12))
 SIZES = {"1": (1,), "30": (30,), "1 to 30": (30, 1, 5)}

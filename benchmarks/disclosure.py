@@ -16,7 +16,7 @@ import pandas as pd
 
 import therapy_analytics as ta
 from benchmarks._markdown import markdown
-from therapy_analytics.association import DIRECTIONS, disclosure_after_synchrony
+from therapy_analytics.measures.association import DIRECTIONS, disclosure_after_synchrony
 
 
 def main() -> None:

@@ -56,7 +56,7 @@ def session_of(n_turns: int) -> ta.Session:
 def tables_of(n_turns: int) -> Mapping[str, pd.DataFrame]:
     """Return the tables that plots take, of a session of so many turns, by their names in `Analysis`."""
     import therapy_analytics as ta
-    from therapy_analytics.behaviours import TaggerOptions
+    from therapy_analytics.codes import TaggerOptions
 
     sessions = [session_of(n_turns)]
     found = ta.analyze(sessions, tagger=TaggerOptions(kind="fast"))

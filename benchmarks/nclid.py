@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from therapy_analytics.core.session import CLIENT, THERAPIST
 from therapy_analytics.measures.synchrony.linguistic_distance import nclid, word_movers
 from therapy_analytics.measures.synchrony.whole_session import Side
-from therapy_analytics.session import CLIENT, THERAPIST
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 RUNS = 3

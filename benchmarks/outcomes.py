@@ -36,8 +36,8 @@ import therapy_analytics as ta
 from benchmarks._markdown import markdown
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import all_columns
-from therapy_analytics.references import LEDGER, LEDGER_KINDS
-from therapy_analytics.settings import Settings
+from therapy_analytics.measures.settings import Settings
+from therapy_analytics.results.references import LEDGER, LEDGER_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 Floats = NDArray[np.float64]

@@ -21,9 +21,9 @@ from typing import Any
 import pandas as pd
 
 from benchmarks._markdown import markdown
-from therapy_analytics.arrays import arrays_with_donors
-from therapy_analytics.language import EXTRAS, AnnotatedSession, builtin_lexicons
-from therapy_analytics.language.donors import choose_donors
+from therapy_analytics.core.session import Role, Session, Turn
+from therapy_analytics.measures.arrays import arrays_with_donors
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     DIRECTIONS,
     AdjacentResult,
@@ -33,8 +33,8 @@ from therapy_analytics.measures.synchrony.adjacent_turns import (
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 from therapy_analytics.measures.synchrony.tables import Kind, kinds
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, SessionResult, session_result
-from therapy_analytics.session import Role, Session, Turn
-from therapy_analytics.settings import Settings
+from therapy_analytics.text import EXTRAS, AnnotatedSession, builtin_lexicons
+from therapy_analytics.text.donors import choose_donors
 
 STRENGTHS = (0.15, 0.3, 0.6)
 ALONE = 0.3

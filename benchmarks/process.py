@@ -15,12 +15,12 @@ from pathlib import Path
 
 import therapy_analytics as ta
 from benchmarks._markdown import markdown
-from therapy_analytics.arrays import read_as_arrays
-from therapy_analytics.behaviours import load_coder, with_codes
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.codes import load_coder, with_codes
+from therapy_analytics.core.session import ROLES, Session
 from therapy_analytics.measures import MEASURES, Measure
-from therapy_analytics.session import ROLES, Session
-from therapy_analytics.settings import Settings
+from therapy_analytics.measures.arrays import read_as_arrays
+from therapy_analytics.measures.settings import Settings
+from therapy_analytics.text import AnnotatedSession
 
 RUNS = 3
 

@@ -24,15 +24,15 @@ from scipy import stats
 
 from benchmarks._corpora import of_quality, sessions_of
 from benchmarks._markdown import markdown
-from therapy_analytics.behaviours import load_tagger, with_codes
-from therapy_analytics.behaviours._weights import WEIGHTS
-from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.codes import load_tagger, with_codes
+from therapy_analytics.codes._weights import WEIGHTS
+from therapy_analytics.core.session import Role, Session
 from therapy_analytics.measures._codes import replies
 from therapy_analytics.measures.process._responses import pooled_responses, response_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
 from therapy_analytics.measures.process.responses import responses
-from therapy_analytics.session import Role, Session
+from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
 
 ROLES: tuple[Role, Role] = ("therapist", "client")
 HUMAN, FAST, ACCURATE = "truth", "fast", "accurate"

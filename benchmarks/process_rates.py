@@ -20,9 +20,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks._markdown import markdown
-from therapy_analytics.behaviours import load_accurate
-from therapy_analytics.language import annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.codes import load_accurate
+from therapy_analytics.text import annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
 
 ROOT = Path(__file__).resolve().parents[1]
 BATCH = 40

@@ -11,10 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
 from therapy_analytics.readers._build import build_session
-from therapy_analytics.session import Session
-from therapy_analytics.writers import WRITERS
+from therapy_analytics.readers.writers import WRITERS
 
 RUNS, SESSIONS, TURNS = 5, 200, 100
 SPOKEN = ("So it has been a hard week, and you kept going.", "I think I did, but I don't know how long I can.")

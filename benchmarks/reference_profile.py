@@ -16,9 +16,9 @@ from typing import Any
 import pandas as pd
 
 from benchmarks._markdown import markdown
-from therapy_analytics.compare import GROUPS, reference_profiles
-from therapy_analytics.language import builtin_lexicons
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.stats.compare import GROUPS, reference_profiles
+from therapy_analytics.text import builtin_lexicons
 
 FIELDS = ("measure", "family", "group", "n_sessions", "mean", "mean_lo", "mean_hi")
 PEOPLE = ("human_high", "human_low")

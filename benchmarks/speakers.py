@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks._speaker_limits import Limits, limits_of
 from benchmarks._speaker_models import Bools, Floats, Scored, evident, left_out, parts_left_out, roles_of
 from benchmarks._speaker_talks import LEARNT, Ints, Talk, talks, utterances, vectors
-from therapy_analytics.session import Role
+from therapy_analytics.core.session import Role
 from therapy_analytics.speakers._boundaries import FARTHEST, is_written, moves_of
 from therapy_analytics.speakers._chain import therapist_probabilities
 from therapy_analytics.speakers._model import Limit

@@ -54,9 +54,9 @@ def main() -> None:
 _TAGGERS = """
 import sys, time
 import therapy_analytics as ta
-from therapy_analytics.behaviours import load_accurate, load_tagger
-from therapy_analytics.language import annotate
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.codes import load_accurate, load_tagger
+from therapy_analytics.text import annotate
+from therapy_analytics.text.lexicons import Matcher
 batch = annotate(ta.read(sys.argv[1]), Matcher([]))
 n = len(batch.turns)
 for load in (load_accurate, load_tagger):
@@ -116,7 +116,7 @@ def _inside(source: Path) -> list[tuple[str, str]]:
     import spacy
 
     import therapy_analytics as ta
-    from therapy_analytics.behaviours import TaggerOptions
+    from therapy_analytics.codes import TaggerOptions
     from therapy_analytics.plots import PLOTS
     from therapy_analytics.plots._save import save
     from therapy_analytics.run import Writing
@@ -162,12 +162,12 @@ def _inside(source: Path) -> list[tuple[str, str]]:
 
 def _without_synchrony(sessions: Sequence[Session], settings: Settings) -> None:
     """Do what `analyze` does, but for the measures of synchrony, which are missing."""
-    from therapy_analytics.analysis import TABLES, MeasuredSessions, columns_of
-    from therapy_analytics.arrays import read_as_arrays
-    from therapy_analytics.behaviours import load_coder, with_codes
+    from therapy_analytics.codes import load_coder, with_codes
     from therapy_analytics.measures import MEASURES
+    from therapy_analytics.measures.arrays import read_as_arrays
+    from therapy_analytics.results.analysis import TABLES, MeasuredSessions, columns_of
+    from therapy_analytics.results.tables import Measured
     from therapy_analytics.run import in_batches
-    from therapy_analytics.tables import Measured
 
     missing = {column.name: float("nan") for one, column in columns_of(settings) if one.family == "synchrony"}
     turns = {column.name for one, column in columns_of(settings) if column.level == "turn"}

@@ -22,17 +22,17 @@ import spacy
 from numpy.typing import NDArray
 
 import therapy_analytics as ta
-from therapy_analytics.arrays import arrays_with_donors
-from therapy_analytics.language import EXTRAS, AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.donors import choose_donors
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.core.session import CLIENT, THERAPIST, Session
+from therapy_analytics.measures.arrays import arrays_with_donors
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.adjacent_turns import adjacent_result, pairs_of, replies_of
 from therapy_analytics.measures.synchrony.coordination import coordination_of, marks, mean_of_markers
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
 from therapy_analytics.measures.synchrony.tables import Kind, kinds
-from therapy_analytics.session import CLIENT, THERAPIST, Session
-from therapy_analytics.settings import Settings
-from therapy_analytics.tables import synchrony_table
+from therapy_analytics.results.tables import synchrony_table
+from therapy_analytics.text import EXTRAS, AnnotatedSession, annotate, builtin_lexicons
+from therapy_analytics.text.donors import choose_donors
+from therapy_analytics.text.lexicons import Matcher
 
 RUNS = 5
 SESSIONS = 80

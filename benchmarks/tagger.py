@@ -42,7 +42,7 @@ def table(data: Path, work: Path, partitions: int) -> pd.DataFrame:
     from tagger_judged import MUST, figures, pairs
     from tagger_meaning import learn
 
-    from therapy_analytics.behaviours import load_accurate, load_tagger
+    from therapy_analytics.codes import load_accurate, load_tagger
 
     corpus, directions = tagger_first.labelled(data), learn(data)
     first = tagger_first.first_layer(corpus, directions)

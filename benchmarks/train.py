@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._corpora import sessions_of
-from therapy_analytics.session import Session
-from therapy_analytics.training import Training, TrainOptions, train
+from therapy_analytics.core.session import Session
+from therapy_analytics.stats.training import Training, TrainOptions, train
 
 ROOT = Path(__file__).resolve().parents[1]
 CODES = ("mi_question", "mi_reflection", "mi_input")

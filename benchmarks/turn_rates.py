@@ -23,17 +23,17 @@ import pandas as pd
 
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
-from therapy_analytics.behaviours import builtin_codebooks
-from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION, correlation_of
-from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.codes import builtin_codebooks
+from therapy_analytics.codes.codebook import DEFAULT_CORRELATION, correlation_of
+from therapy_analytics.core.session import Role
 from therapy_analytics.measures._intervals import (
     WORD_CORRELATION,
     Floats,
     wilsons,
 )
 from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
-from therapy_analytics.session import Role
+from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
 
 PEOPLE = {
     "mi_question": ("gold_question_exists", "True"),

@@ -16,7 +16,7 @@ from scipy import stats
 
 import therapy_analytics as ta
 from benchmarks._markdown import markdown
-from therapy_analytics.language import EXTRAS
+from therapy_analytics.text import EXTRAS
 
 QUALITY = ("mi_quality", "quality")
 FEWEST = 10

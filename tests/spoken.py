@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.core.session import Role, Session, Turn
 
 SPOKEN = (
     "Good to see you again. How have things been since we last met?",

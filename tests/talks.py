@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from therapy_analytics.behaviours import Codes, load_accurate
-from therapy_analytics.language import Batch, annotate
-from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.codes import Codes, load_accurate
+from therapy_analytics.core.session import Role, Session, Turn
+from therapy_analytics.text import Batch, annotate
+from therapy_analytics.text.lexicons import Matcher
 
 PAIR: tuple[Role, Role] = ("therapist", "client")
 THINGS = (

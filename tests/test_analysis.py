@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.association import DIRECTIONS, disclosure_after_synchrony
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.measures.association import DIRECTIONS, disclosure_after_synchrony
 
 NAN = np.nan
 ONE = {"synchrony": ["lsm_turn"], "disclosure": ["told"]}

@@ -14,18 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import therapy_analytics as ta
-from therapy_analytics.agreement._gold import read_table
-from therapy_analytics.agreement._machine import read_machine
-from therapy_analytics.cells import csv_of_frame, csv_of_parts, csv_of_rows, defuse, defused, restore, restored
-from therapy_analytics.compare._results import read_results
+from therapy_analytics.core.cells import csv_of_frame, csv_of_parts, csv_of_rows, defuse, defused, restore, restored
+from therapy_analytics.core.session import Session, Turn
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.readers._metadata import load_metadata
+from therapy_analytics.readers.writers import WRITERS
+from therapy_analytics.readers.writers._base import _about
 from therapy_analytics.report._files import read_columns
 from therapy_analytics.results import read_csv, write_csv
 from therapy_analytics.run import Writing
-from therapy_analytics.session import Session, Turn
-from therapy_analytics.settings import Settings
-from therapy_analytics.writers import WRITERS
-from therapy_analytics.writers._base import _about
+from therapy_analytics.stats.agreement._gold import read_table
+from therapy_analytics.stats.agreement._machine import read_machine
+from therapy_analytics.stats.compare._results import read_results
 
 NASTY = [
     "=1+1", "'=1+1", "''=1", "@SUM(A1)", "-- well", "- no", "+49 30 1", "\tso", "\rso", "a\rb", "a\r\nb", "a\nb",

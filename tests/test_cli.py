@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import therapy_analytics as ta
 from therapy_analytics.cli import _app as cli
 from therapy_analytics.cli import app
-from therapy_analytics.summary import checks
+from therapy_analytics.run.summary import checks
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 

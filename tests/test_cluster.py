@@ -40,7 +40,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[There]:
 
 @pytest.fixture(autouse=True)
 def small_items(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", TURNS)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", TURNS)
 
 
 def test_the_results_are_those_of_this_machine(

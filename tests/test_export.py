@@ -15,15 +15,15 @@ import pytest
 from talks import TALK, session
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError, UnknownNameError, how_to_install
-from therapy_analytics.exports import FORMS, export
-from therapy_analytics.exports._labelled import clean, shortened
-from therapy_analytics.exports._names import short_names
-from therapy_analytics.exports._tables import EXPORTED as TABLES
-from therapy_analytics.language import EXTRAS, builtin_lexicons
+from therapy_analytics.core.errors import BadOptionError, UnknownNameError, how_to_install
+from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.results.exports import FORMS, export
+from therapy_analytics.results.exports._labelled import clean, shortened
+from therapy_analytics.results.exports._names import short_names
+from therapy_analytics.results.exports._tables import EXPORTED as TABLES
 from therapy_analytics.run import Writing
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 FAST = ta.TaggerOptions(kind="fast")
 SUFFIX = {"csv": "csv", "parquet": "parquet", "stata": "dta", "spss": "sav"}

@@ -14,18 +14,18 @@ import pytest
 from talks import TALK, session
 
 import therapy_analytics as ta
-from therapy_analytics.codebook_table import FIRST
-from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.frames import (
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.core.session import Turn
+from therapy_analytics.results import load, read_csv, write_csv
+from therapy_analytics.results.codebook_table import FIRST
+from therapy_analytics.results.frames import (
     BEHAVIOUR_COLUMNS,
     behaviours_table,
     html_table,
     sessions_html,
     with_categories,
 )
-from therapy_analytics.results import load, read_csv, write_csv
 from therapy_analytics.run import Writing
-from therapy_analytics.session import Turn
 
 FAST = ta.TaggerOptions(kind="fast")
 TABLES = (

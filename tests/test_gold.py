@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import load_tagger
+from therapy_analytics.codes import load_tagger
 
 SESSIONS = ("boyle_lucia", "harbor_maya", "lindqvist_dana_1", "nair_tomas")
 FILES = ("boyle_lucia.txt", "harbor_maya.json", "lindqvist_dana_1.vtt", "nair_tomas.csv")

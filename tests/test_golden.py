@@ -22,8 +22,8 @@ from tests.golden import (
     sample_values,
     turn_fingerprints,
 )
-from therapy_analytics.language import EXTRAS, builtin_lexicons
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import therapy_analytics
-from therapy_analytics.language.lexicons import lexicon_folder
+from therapy_analytics.text.lexicons import lexicon_folder
 
 MODULES = [one.name for one in pkgutil.walk_packages(therapy_analytics.__path__, prefix="therapy_analytics.")]
 

@@ -18,7 +18,7 @@ from folders import FAST, QUICK
 
 import therapy_analytics as ta
 from therapy_analytics import results
-from therapy_analytics.errors import BadOptionError, CannotWriteError, NothingToReadError
+from therapy_analytics.core.errors import BadOptionError, CannotWriteError, NothingToReadError
 from therapy_analytics.results import Form
 from therapy_analytics.run import _work
 
@@ -279,7 +279,7 @@ def test_earlier_numbers_of_a_session_that_fails_now_are_not_taken_for_new_ones(
 ) -> None:
     if form == "parquet":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 1)
     talks, writing = [transcripts(tmp_path / "talks")], ta.Writing(form=form, figures=(), report=False)
     ta.run(talks, tmp_path / "r", settings=FAST, writing=writing)
     real = _work.measure_batch
@@ -352,7 +352,7 @@ def test_finished_sessions_that_are_deleted_during_the_run_are_missed(
 ) -> None:
     if form == "parquet":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 1)
     talks, out = [transcripts(tmp_path / "talks")], tmp_path / "r"
     kind, pattern = ("write_session", "sessions/a") if form == "csv" else ("write_data_files", ".parts")
     real = getattr(results, kind)

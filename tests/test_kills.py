@@ -13,7 +13,7 @@ from folders import files
 
 import therapy_analytics as ta
 from benchmarks import kills
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 
 
 @pytest.fixture(scope="module")

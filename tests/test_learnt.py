@@ -13,9 +13,9 @@ import pytest
 from commands import PLAIN, tanalyze
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours.learnt import turn_hashes
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.references import cross_validated
+from therapy_analytics.codes.learnt import turn_hashes
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.results.references import cross_validated
 
 FAST = ta.TaggerOptions(kind="fast")
 SOME = ("aria_ben", "boyle_lucia", "harbor_maya", "lindqvist_dana_1", "nair_tomas", "nair_yuki")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 import therapy_analytics as ta
-from therapy_analytics.references import LEDGER_KINDS, ledger_words, outcome_ledger
+from therapy_analytics.results.references import LEDGER_KINDS, ledger_words, outcome_ledger
 
 FAST = ta.TaggerOptions(kind="fast")
 

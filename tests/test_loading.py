@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.agreement._machine import read_machine
-from therapy_analytics.compare._results import read_results
-from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_wide_turns, write_csv
+from therapy_analytics.stats.agreement._machine import read_machine
+from therapy_analytics.stats.compare._results import read_results
 
 TABLES = ("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses")
 FILES = {"parts": "measures"}
@@ -335,7 +335,7 @@ def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("therapy_analytics.arrow.import_module", missing)
+    monkeypatch.setattr("therapy_analytics.core.arrow.import_module", missing)
     with pytest.raises(BadOptionError, match="-m pip install pyarrow"):
         load(parts)
     assert len(read_sessions(csv, ["session_id"])) == 4

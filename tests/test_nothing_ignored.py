@@ -13,7 +13,7 @@ import pytest
 from commands import PLAIN, commands
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError, UnknownNameError
+from therapy_analytics.core.errors import BadOptionError, UnknownNameError
 from therapy_analytics.readers import TablesWarning, as_sessions
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

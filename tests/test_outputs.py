@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import therapy_analytics as ta
 from therapy_analytics.cli import app
-from therapy_analytics.errors import CannotWriteError
-from therapy_analytics.exports import FORMS
+from therapy_analytics.core.errors import CannotWriteError
+from therapy_analytics.results.exports import FORMS
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from folders import FAST, copied, files
 
 import therapy_analytics as ta
 from therapy_analytics import results
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.run import _work
 
 pytest.importorskip("pyarrow", reason="Parquet needs the package pyarrow")
@@ -33,13 +33,13 @@ def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 60)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+        patched.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 60)
         return ta.run([talks], tmp_path_factory.mktemp("undisturbed") / "r", settings=FAST, writing=PARTS).out
 
 

@@ -21,10 +21,10 @@ import numpy as np
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics import private
-from therapy_analytics.behaviours import load_tagger
-from therapy_analytics.behaviours.text_model import load_text_model
-from therapy_analytics.errors import TherapyAnalyticsError
+from therapy_analytics.codes import load_tagger
+from therapy_analytics.codes.text_model import load_text_model
+from therapy_analytics.core import private
+from therapy_analytics.core.errors import TherapyAnalyticsError
 
 PACKAGE = Path(ta.__file__).parent
 SPOKEN = ("zanthoric", "mubblefen", "grintlewock")
@@ -116,7 +116,7 @@ if "speakers" in names:
 FAILING = """
 from dataclasses import replace
 
-from therapy_analytics.behaviours import load_accurate
+from therapy_analytics.codes import load_accurate
 from therapy_analytics.measures import MEASURES
 
 ready = load_accurate()  # that it is data is seen by what they ask for

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from talks import arrays, session
 
-from therapy_analytics.behaviours import builtin_codebooks, load_accurate
+from therapy_analytics.codes import builtin_codebooks, load_accurate
 
 BOOK = next(book for book in builtin_codebooks() if book.id == "process")
 ROLES = {code.id: code.role for code in BOOK.codes}

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from therapy_analytics import progress
-from therapy_analytics.cli import app
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.cli import app, progress
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.run import InputFile
 
 

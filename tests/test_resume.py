@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 import therapy_analytics as ta
 from therapy_analytics import results
-from therapy_analytics.errors import BadOptionError, CannotWriteError
+from therapy_analytics.core.errors import BadOptionError, CannotWriteError
 from therapy_analytics.readers import _transcript_reading
 from therapy_analytics.results import opened
 from therapy_analytics.run import _work
@@ -38,7 +38,7 @@ def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the results of a run that nothing stopped; tests copy them."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+        patched.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 60)
         out = tmp_path_factory.mktemp("undisturbed") / "r"
         assert ta.run([talks], out, settings=FAST, writing=QUICK).n_kept == 0
     return out
@@ -57,7 +57,7 @@ def out(finished: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 60)
 
 
 def stopping(after: int, error: BaseException) -> Callable[..., None]:
@@ -198,7 +198,7 @@ def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, m
             raise KeyError("said in private")
         return real(batch, *rest, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 2_000)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 2_000)
     monkeypatch.setattr(_work, "measure_batch", fails)
     found = ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     (problem,) = found.problems
@@ -210,7 +210,7 @@ def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, m
 KILLED = """
 import sys
 import therapy_analytics as ta
-import therapy_analytics.settings as settings
+import therapy_analytics.measures.settings as settings
 settings.TURNS_PER_BATCH = 60
 fast = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
 ta.run([sys.argv[1]], sys.argv[2], settings=fast, writing=ta.Writing(figures=(), report=False))

@@ -15,12 +15,12 @@ import pytest
 from folders import NAMES, QUICK, copied, files
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import load_accurate
-from therapy_analytics.errors import BadOptionError, NothingToReadError
-from therapy_analytics.frames import wide_turns
+from therapy_analytics.codes import load_accurate
+from therapy_analytics.core.errors import BadOptionError, NothingToReadError
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.results.frames import wide_turns
 from therapy_analytics.run import Writing, in_batches
-from therapy_analytics.settings import Settings
 
 FIXED_SESSIONS = ["session_id", "source_file", "counselor", "client", "source"]
 FIXED_TURNS = ["session_id", "turn", "role", "speaker", "first_row", "start_s", "end_s", "n_words"]
@@ -153,7 +153,7 @@ def test_the_same_with_two_processes_and_smaller_batches(
     (tmp_path / "talks").mkdir()
     talks, settings = copied(samples, tmp_path / "talks"), Settings(tagger=ta.TaggerOptions(kind="fast"))
     ta.run([talks], tmp_path / "one", settings=settings)
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 60)
     sessions = [session for name in NAMES[:-1] for session in ta.read(samples / name)]
     assert len(list(in_batches(sessions, settings.turns_per_batch))) > 2
     ta.run([talks], tmp_path / "two", settings=settings, writing=Writing(processes=2))
@@ -177,7 +177,7 @@ def test_codes_of_people_stand_alike_however_sessions_are_batched(
     options = ta.TaggerOptions(kind="fast")
     together = ta.analyze(ta.read(talks), tagger=options).turns
     ta.run([talks], tmp_path / "one", settings=Settings(tagger=options), writing=QUICK)
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 1)
     assert len(list(in_batches(ta.read(talks), 1))) == len(CODED)
     pd.testing.assert_frame_equal(together, ta.analyze(ta.read(talks), tagger=options).turns)
     assert [name for name in together if name.startswith("gold_")] == ["gold_code", "gold_tone"]
@@ -315,7 +315,7 @@ def test_who_the_therapist_is_by_pronouns_option_and_note(tmp_path: Path) -> Non
 ADDED = """
 import sys
 import pandas as pd
-from therapy_analytics import analysis
+from therapy_analytics.results import analysis
 from therapy_analytics.measures._rows import row_column
 
 COLUMNS = (row_column("session_id", "The session"), row_column("n_turns", "Turns", "count", low=0))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.language import EXTRAS, builtin_lexicons
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from therapy_analytics.references import LEDGER_KINDS, outcome_ledger
+from therapy_analytics.results.references import LEDGER_KINDS, outcome_ledger
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "validity"

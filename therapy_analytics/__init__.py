@@ -12,48 +12,49 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from therapy_analytics import errors, plots
-    from therapy_analytics.agreement import GoldOptions, agreement
-    from therapy_analytics.analysis import Analysis
-    from therapy_analytics.behaviours import TaggerOptions
-    from therapy_analytics.compare import CompareOptions, compare
+    from therapy_analytics import plots
+    from therapy_analytics.codes import TaggerOptions
+    from therapy_analytics.core import errors
     from therapy_analytics.core.pseudonyms import load_pseudonyms
-    from therapy_analytics.dialogues import synchrony
-    from therapy_analytics.exports import export
-    from therapy_analytics.language import Lexicon, load_lexicon
+    from therapy_analytics.core.session import Session, Turn
     from therapy_analytics.measures import Column, OnPage, measure
-    from therapy_analytics.outcomes import OutcomeOptions, outcomes
+    from therapy_analytics.measures.settings import Settings
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
     from therapy_analytics.report import report
     from therapy_analytics.results import load, wide
+    from therapy_analytics.results.analysis import Analysis
+    from therapy_analytics.results.exports import export
     from therapy_analytics.run import Writing, analyze, run
-    from therapy_analytics.session import Session, Turn
-    from therapy_analytics.settings import Settings
+    from therapy_analytics.run.dialogues import synchrony
     from therapy_analytics.speakers import speakers
-    from therapy_analytics.training import TrainOptions, train
+    from therapy_analytics.stats.agreement import GoldOptions, agreement
+    from therapy_analytics.stats.compare import CompareOptions, compare
+    from therapy_analytics.stats.outcomes import OutcomeOptions, outcomes
+    from therapy_analytics.stats.training import TrainOptions, train
+    from therapy_analytics.text import Lexicon, load_lexicon
 
 _NAMES = {
-    "agreement": ["GoldOptions"],
-    "analysis": ["Analysis"],
-    "behaviours": ["TaggerOptions"],
-    "compare": ["CompareOptions"],
+    "stats.agreement": ["GoldOptions", "agreement"],
+    "results.analysis": ["Analysis"],
+    "codes": ["TaggerOptions"],
+    "stats.compare": ["CompareOptions", "compare"],
     "core.pseudonyms": ["load_pseudonyms"],
-    "dialogues": ["synchrony"],
-    "exports": ["export"],
-    "language": ["Lexicon", "load_lexicon"],
+    "run.dialogues": ["synchrony"],
+    "results.exports": ["export"],
+    "text": ["Lexicon", "load_lexicon"],
     "measures": ["Column", "OnPage", "measure"],
-    "outcomes": ["OutcomeOptions"],
+    "stats.outcomes": ["OutcomeOptions", "outcomes"],
     "readers": ["ReadOptions", "read", "read_files", "reader"],
     "results": ["load", "wide"],
     "run": ["Writing", "analyze"],
-    "session": ["Session", "Turn"],
-    "settings": ["Settings"],
-    "training": ["TrainOptions", "train"],
-    "": ["agreement", "compare", "errors", "outcomes", "plots", "report", "run", "speakers"],
+    "core.session": ["Session", "Turn"],
+    "measures.settings": ["Settings"],
+    "stats.training": ["TrainOptions", "train"],
 }
-"""Public names by the module that holds them; those of "" are modules. They are loaded on first use, so that
-``tanalyze --help`` imports nothing heavy."""
-_HOMES = {name: home for home, names in _NAMES.items() for name in names}
+_MODULES = {"errors": "core.errors", "plots": "plots", "report": "report", "run": "run", "speakers": "speakers"}
+"""Public names by the module that holds them, and modules. They are loaded on first use, so that ``tanalyze --help``
+imports nothing heavy."""
+_HOMES = {name: home for home, names in _NAMES.items() for name in names} | _MODULES
 
 __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
@@ -65,12 +66,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        from therapy_analytics.verbs import no_attribute  # noqa: PLC0415  # importing the package loads nothing
+        from therapy_analytics.core.verbs import no_attribute  # noqa: PLC0415  # importing the package loads nothing
 
         raise AttributeError(no_attribute(__name__, name, __all__))
     home = _HOMES[name]
-    module = importlib.import_module(f"{__name__}.{home or name}")
-    value = getattr(module, name) if home else module
+    module = importlib.import_module(f"{__name__}.{home}")
+    value = module if name in _MODULES else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -23,11 +23,11 @@ from process_corpus import BOOK, SESSIONS, name_of, session_of, turns
 from process_judged import GIVEN
 from tagger_turns import CHATBOTS
 
-from therapy_analytics.language import AnnotatedSession, annotate
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.core.session import ROLES
 from therapy_analytics.measures._codes import replies
 from therapy_analytics.measures.process._responses import counts_by_length, marked
-from therapy_analytics.session import ROLES
+from therapy_analytics.text import AnnotatedSession, annotate
+from therapy_analytics.text.lexicons import Matcher
 
 AFTER = [("process_feeling_negative",)]
 GIVES = {"advises": ("process_advice",), "names the feeling": ("process_feeling_expressed",)}

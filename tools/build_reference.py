@@ -19,19 +19,19 @@ import numpy as np
 import pandas as pd
 
 import therapy_analytics as ta
-from therapy_analytics.arrays import read_as_arrays, with_donors
-from therapy_analytics.behaviours import Codes, load_coder, with_codes
-from therapy_analytics.behaviours.danger import CODE as DANGER
-from therapy_analytics.behaviours.danger import with_danger
-from therapy_analytics.behaviours.tagger import decided
-from therapy_analytics.language import Batch
-from therapy_analytics.language.donors import choose_donors
+from therapy_analytics.codes import Codes, load_coder, with_codes
+from therapy_analytics.codes.danger import CODE as DANGER
+from therapy_analytics.codes.danger import with_danger
+from therapy_analytics.codes.tagger import decided
+from therapy_analytics.core.session import Session
 from therapy_analytics.measures import Column, Measure, values_of
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.arrays import read_as_arrays, with_donors
 from therapy_analytics.measures.process.learnt_turns import NAMES as OF_TRAINING
-from therapy_analytics.references import GROUPS, PROFILES, TAGGERS
-from therapy_analytics.session import Session
-from therapy_analytics.settings import Settings
+from therapy_analytics.measures.settings import Settings
+from therapy_analytics.results.references import GROUPS, PROFILES, TAGGERS
+from therapy_analytics.text import Batch
+from therapy_analytics.text.donors import choose_donors
 
 BATCH = 20
 DRAWS = 2000

@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import builtin_codebooks
-from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
-from therapy_analytics.behaviours.hierarchy import without_contradictions
-from therapy_analytics.references import CROSS_VALIDATED
+from therapy_analytics.codes import builtin_codebooks
+from therapy_analytics.codes._weights import AIMS, WEIGHTS
+from therapy_analytics.codes.hierarchy import without_contradictions
+from therapy_analytics.results.references import CROSS_VALIDATED
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

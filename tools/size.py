@@ -1,7 +1,7 @@
 """How much there is to hold in mind: ``python tools/size.py [FOLDER]`` prints lines, modules, bodies and names.
 
 For each sub-package the modules, their lines, the longest module and the longest function body; then what the design
-asks for (docs/architecture.md): modules over 400 lines, bodies over 40, class names that occur twice, functions called
+asks for (docs/architecture.md): modules over 600 lines, bodies over 60, class names that occur twice, functions called
 ``of``, and cycles of imports between files. Lines are those of the file, with comments, docstrings and blank lines.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "therapy_analytics"
-MOST_LINES, MOST_BODY = 400, 40
+MOST_LINES, MOST_BODY = 600, 60
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

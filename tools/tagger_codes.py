@@ -10,7 +10,7 @@ from tagger_corpora import KINDS, LABELS, Corpus, known
 from tagger_fit import Array
 from tagger_layers import CODES, REQUESTED
 
-from therapy_analytics.behaviours import codebook_named
+from therapy_analytics.codes import codebook_named
 
 READ_SHARE = 0.3
 """How much what a language model read counts in the labels of AnnoMI's turns, beside what people coded."""

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.language import Batch, annotate
-from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.codes import codebook_named
+from therapy_analytics.core.session import Role, Session, Turn
+from therapy_analytics.text import Batch, annotate
+from therapy_analytics.text.lexicons import Matcher
 
 FLAGS = ("question", "reflection", "input")
 MAIN = ("question", "reflection", "input", "other")

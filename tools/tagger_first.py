@@ -27,8 +27,8 @@ from tagger_fit import Array, Data, Head, Penalty, fit, platt, sigmoid
 from tagger_judged import Judged, parts
 from tagger_meaning import widen
 
-from therapy_analytics.behaviours.features import Features, featurize
-from therapy_analytics.session import Role
+from therapy_analytics.codes.features import Features, featurize
+from therapy_analytics.core.session import Role
 
 HEADS = (*FLAGS, *KINDS, "change", "sustain")
 """Heads that are kept; those of the main behaviour and of neutral talk serve the comparison with others only."""

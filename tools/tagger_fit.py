@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from therapy_analytics.behaviours.features import N_BUCKETS, Features, neighbour
+from therapy_analytics.codes.features import N_BUCKETS, Features, neighbour
 
 Array = NDArray[np.float64]
 _OPTIONS: Any = {"maxiter": 60, "maxcor": 6, "maxls": 10}

@@ -16,9 +16,9 @@ from sklearn.metrics import average_precision_score, cohen_kappa_score, f1_score
 from tagger_corpora import FLAGS, MAIN, SPEAKERS, TALK, batch
 from tagger_fit import Array, aims, best_threshold, rate_threshold
 
-from therapy_analytics.behaviours import Codes
-from therapy_analytics.language import Batch
-from therapy_analytics.session import Role
+from therapy_analytics.codes import Codes
+from therapy_analytics.core.session import Role
+from therapy_analytics.text import Batch
 
 FOLDS = 5
 PRIOR = 0.75

@@ -16,10 +16,10 @@ from tagger_judged import Judged, parts
 from tagger_meaning import fold_in, widen
 from tagger_second import LIFT_SCALE, at, calibrated
 
-from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.features import Features
-from therapy_analytics.session import Role
+from therapy_analytics.codes import codebook_named
+from therapy_analytics.codes.cues import HAND
+from therapy_analytics.codes.features import Features
+from therapy_analytics.core.session import Role
 
 PENALTY = Penalty(own=6, context=1, dense=4)
 INVENTED_WEIGHT = 0.3

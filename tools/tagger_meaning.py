@@ -16,7 +16,7 @@ from sklearn.utils.extmath import randomized_svd
 from tagger_corpora import batch, plain
 from tagger_fit import Array, Data, Head, data
 
-from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize, neighbour
+from therapy_analytics.codes.features import N_BUCKETS, Features, featurize, neighbour
 
 DIRECTIONS = 60
 STRENGTH, STRENGTH_CONTEXT = 0.3, 0.12

@@ -13,10 +13,10 @@ from tagger_fit import Array, Data, Head, Penalty, fit, platt, sigmoid
 from tagger_judged import Judged, parts
 from tagger_meaning import fold_in, widen
 
-from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.features import Features
-from therapy_analytics.session import Role
+from therapy_analytics.codes import codebook_named
+from therapy_analytics.codes.cues import HAND
+from therapy_analytics.codes.features import Features
+from therapy_analytics.core.session import Role
 
 PENALTY = Penalty(own=3, context=1, dense=2)
 WEIGHTS = {"bolt": 1.0, "seed": 0.5, "invented": 0.1, "hlqc": 0.2, "annomi": 0.2}

@@ -1,4 +1,4 @@
-"""The sequence model of the accurate tagger, trained: what `therapy_analytics.behaviours.sequence` runs."""
+"""The sequence model of the accurate tagger, trained: what `therapy_analytics.codes.sequence` runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from therapy_analytics.behaviours.encoder import WIDTH as ENCODER_WIDTH
-from therapy_analytics.behaviours.sequence import N_HEADS, N_LAYERS, PLACES, REACH, VECTOR, WIDTH
+from therapy_analytics.codes.encoder import WIDTH as ENCODER_WIDTH
+from therapy_analytics.codes.sequence import N_HEADS, N_LAYERS, PLACES, REACH, VECTOR, WIDTH
 
 DROPOUT = 0.2
 UPPER = 2 * ENCODER_WIDTH
@@ -50,7 +50,7 @@ class Layer(nn.Module):
 
 
 class Sequence(nn.Module):
-    """Scores of parts, as `therapy_analytics.behaviours.sequence.SequenceModel` computes them."""
+    """Scores of parts, as `therapy_analytics.codes.sequence.SequenceModel` computes them."""
 
     def __init__(self, n_codes: int) -> None:
         super().__init__()

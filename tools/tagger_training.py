@@ -24,8 +24,8 @@ from tagger_sequence import Sequence as SequenceNet
 from tagger_turns import Turns
 from torch import nn
 
-from therapy_analytics.behaviours.encoder import BEFORE, upper_vectors
-from therapy_analytics.behaviours.sequence import N_LAYERS, PLACES, REACH, beside
+from therapy_analytics.codes.encoder import BEFORE, upper_vectors
+from therapy_analytics.codes.sequence import N_LAYERS, PLACES, REACH, beside
 
 NOISY = "noisy"
 READINGS = (*WAYS, NOISY)
@@ -303,7 +303,7 @@ def _turn_steps(given: Material, keep: Bools, rng: np.random.Generator) -> Itera
 def vectors(upper: Any, given: Material, way: str, wanted: Bools) -> Floats:
     """Return the vectors of parts written in one way (n_parts, 3 * WIDTH), 0 where their turn is not wanted.
 
-    ``upper`` is `therapy_analytics.behaviours.encoder.Encoder.upper`: the weights in eight bits, as they are used.
+    ``upper`` is `therapy_analytics.codes.encoder.Encoder.upper`: the weights in eight bits, as they are used.
     """
     some = given.readings[way]
     found = np.zeros((len(some.turn_of), 3 * WIDTH), dtype=np.float16)

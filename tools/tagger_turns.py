@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tagger_codes import task
 from tagger_judged import FOLDS, folds
 
-from therapy_analytics.session import ROLES
+from therapy_analytics.core.session import ROLES
 
 EMPATHY = {
     "emotional_reaction": "emotional-reactions",

@@ -1,4 +1,4 @@
-"""What the small models of texts (`therapy_analytics.behaviours.text_model`) are fitted, judged and written with."""
+"""What the small models of texts (`therapy_analytics.codes.text_model`) are fitted, judged and written with."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.features import N_BUCKETS, featurize
-from therapy_analytics.behaviours.text_model import FORMAT, GRAM_WEIGHT, Floats, mean_vectors
-from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.embeddings import DIMENSIONS
-from therapy_analytics.language.segments import Ints, turns_from_texts
+from therapy_analytics.codes.cues import HAND
+from therapy_analytics.codes.features import N_BUCKETS, featurize
+from therapy_analytics.codes.text_model import FORMAT, GRAM_WEIGHT, Floats, mean_vectors
+from therapy_analytics.text import TurnArrays
+from therapy_analytics.text.embeddings import DIMENSIONS
+from therapy_analytics.text.segments import Ints, turns_from_texts
 
 FIRST = {"buckets": 0, "hand": N_BUCKETS, "meaning": N_BUCKETS + len(HAND), "extra": N_BUCKETS + len(HAND) + DIMENSIONS}
 """Where the weights of each part begin."""

@@ -39,8 +39,8 @@ from tagger_turns import CHATBOTS, Turns, turns
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from train_tagger import SEED, command, out_of_fold, tell
 
-from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.behaviours.encoder import LOWER, UPPER, load_upper
+from therapy_analytics.codes import codebook_named
+from therapy_analytics.codes.encoder import LOWER, UPPER, load_upper
 
 CORPORA = (*SESSIONS, "excerpts")
 BY_RECORDING = tuple(map(str, range(FOLDS)))

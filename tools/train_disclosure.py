@@ -27,10 +27,10 @@ from tagger_corpora import WAYS
 from text_models import calibrated, calibration_error, line, score, table_of, write
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from therapy_analytics.behaviours.disclosure import KINDS, WEIGHTS
-from therapy_analytics.behaviours.text_model import Floats
-from therapy_analytics.language import builtin_lexicons
-from therapy_analytics.language.segments import Ints
+from therapy_analytics.codes.disclosure import KINDS, WEIGHTS
+from therapy_analytics.codes.text_model import Floats
+from therapy_analytics.text import builtin_lexicons
+from therapy_analytics.text.segments import Ints
 
 VERSION = "0.1.0"
 STRENGTH = 0.05

@@ -29,8 +29,8 @@ from tagger_meaning import fold_in, learn
 from tagger_second import Second
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from therapy_analytics.behaviours.codebook import codebook_named
-from therapy_analytics.behaviours.features import N_BUCKETS
+from therapy_analytics.codes.codebook import codebook_named
+from therapy_analytics.codes.features import N_BUCKETS
 
 VERSION = "0.3.0"
 SEED = 1

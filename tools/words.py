@@ -20,7 +20,7 @@ SUFFIXES = (".py", ".js", ".css", ".html", ".toml", ".md", ".ipynb")
 OURSELVES = {"tools/words.py", "tests/contract/test_words.py", "CHANGELOG.md"}
 """Files that must name retired terms: the list itself, its test, and what was renamed."""
 DATA = (
-    "therapy_analytics/behaviours/codebooks",
+    "therapy_analytics/codes/codebooks",
     "tests/formats",
     "tools/invented_sessions",
     "tools/process_codes/invented.jsonl",

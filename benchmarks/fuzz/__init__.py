@@ -9,7 +9,7 @@ Three ways, of which none is a test that ``pytest`` runs:
 
 ``python -m benchmarks.fuzz.models 6000 --seed 1``
     The same for models, codebooks, word lists, vectors and pipelines; a few hundred of them
-    are a test (``tests/behaviours/test_broken_models.py``).
+    are a test (``tests/codes/test_broken_models.py``).
 
 ``python -m benchmarks.fuzz.coverage_guided --reader delimited -- -max_total_time=300``
     Mutations that libFuzzer chooses by the lines they reach; what follows ``--`` goes to

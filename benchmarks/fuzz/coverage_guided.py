@@ -68,7 +68,7 @@ def _seed(corpus: Path, reader: str) -> None:
 
 def _target(name: str) -> Callable[[bytes], None]:
     """Return what libFuzzer calls: all that a run does with a file that this reader may win."""
-    from therapy_analytics.errors import TherapyAnalyticsError
+    from therapy_analytics.core.errors import TherapyAnalyticsError
     from therapy_analytics.readers._base import READERS, ReadOptions, decoded
     from therapy_analytics.readers._build import build_session, fingerprint, safe_id
 

@@ -28,15 +28,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fuzz.model_mutators import MUTATIONS, Files
-from therapy_analytics.behaviours import TaggerOptions, accurate, load_accurate, load_codebook, load_coder, text_model
-from therapy_analytics.behaviours._weights import AIMS, FORMAT
-from therapy_analytics.behaviours.choice import chosen_codebooks, meaning
-from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.features import N_BUCKETS
-from therapy_analytics.errors import TherapyAnalyticsError
-from therapy_analytics.language import Batch, annotate, embeddings
-from therapy_analytics.language.lexicons import Matcher, load_lexicon
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.codes import TaggerOptions, accurate, load_accurate, load_codebook, load_coder, text_model
+from therapy_analytics.codes._weights import AIMS, FORMAT
+from therapy_analytics.codes.choice import chosen_codebooks, meaning
+from therapy_analytics.codes.cues import HAND
+from therapy_analytics.codes.features import N_BUCKETS
+from therapy_analytics.core.errors import TherapyAnalyticsError
+from therapy_analytics.core.session import Role, Session, Turn
+from therapy_analytics.text import Batch, annotate, embeddings
+from therapy_analytics.text.lexicons import Matcher, load_lexicon
 
 SLOWEST_S = 5.0
 LARGEST_MB = 1_500

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from therapy_analytics.errors import TherapyAnalyticsError
+from therapy_analytics.core.errors import TherapyAnalyticsError
+from therapy_analytics.core.session import ROLES, Session
 from therapy_analytics.readers import FileReading, Inspection, ReadOptions, inspect
 from therapy_analytics.readers._transcript_reading import _read
 from therapy_analytics.readers._transcripts import Transcript
-from therapy_analytics.session import ROLES, Session
 
 SLOWEST_S = 2.0
 _GIVEN_UP_S = 20

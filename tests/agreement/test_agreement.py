@@ -11,8 +11,8 @@ from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
 import therapy_analytics as ta
 from tests.agreement.conftest import turns_of
-from therapy_analytics.agreement import Agreement, GoldOptions, agreement
-from therapy_analytics.agreement._agreement import TABLES
+from therapy_analytics.stats.agreement import Agreement, GoldOptions, agreement
+from therapy_analytics.stats.agreement._agreement import TABLES
 
 
 def coders_of(turns: pd.DataFrame, names: str, right: float, seed: int = 1) -> pd.DataFrame:
@@ -283,7 +283,7 @@ def test_ten_annotators_of_the_main_behaviour(of_ten, ten):
 
 
 def test_the_folder_can_be_called_whatever_was_imported_first(turns):
-    import therapy_analytics.agreement as folder
+    import therapy_analytics.stats.agreement as folder
 
     human = pd.DataFrame({"session_id": "s0", "turn": [0, 2], "question": [1, 0]})
     assert folder(turns, human).codes["n_turns"].tolist() == [2]

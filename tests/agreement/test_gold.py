@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.agreement._gold import GoldOptions, read_gold
-from therapy_analytics.agreement._labels import LabelIndex
-from therapy_analytics.agreement._machine import read_machine
-from therapy_analytics.agreement._match import aligned, match, plain_id
-from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.stats.agreement._gold import GoldOptions, read_gold
+from therapy_analytics.stats.agreement._labels import LabelIndex
+from therapy_analytics.stats.agreement._machine import read_machine
+from therapy_analytics.stats.agreement._match import aligned, match, plain_id
 
 
 def values(turns, table, **options):

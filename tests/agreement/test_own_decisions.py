@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.agreement import agreement
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.codes import builtin_codebooks
+from therapy_analytics.stats.agreement import agreement
 
 KEYS = ["session_id", "turn"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import Code, codebook_named
+from therapy_analytics.codes import Code, codebook_named
 
 CONTEXT = 8
 FIELDS = ("session_id", "turn", "code", "value", "coder", "inclusion", "unsure", "note")

@@ -16,7 +16,7 @@ from coding.samples import codes_of, drawn, invented, sample_of
 from commands import tanalyze
 from report._browser import opened, violations, watched
 
-from therapy_analytics.behaviours import codebook_named
+from therapy_analytics.codes import codebook_named
 from therapy_analytics.coding import between_coders, coding_page
 
 UNSURE = ".work-bar button:has-text('Unsure')"

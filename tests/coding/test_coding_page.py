@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from coding.samples import codes_of, drawn, invented, sample_of
 
-from therapy_analytics.behaviours import codebook_named
+from therapy_analytics.codes import codebook_named
 from therapy_analytics.coding import coding_page, read_sample
 from therapy_analytics.coding._books import book_json
-from therapy_analytics.errors import BadDataFileError, BadOptionError, UnknownNameError
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnknownNameError
 
 
 def data_of(page: Path) -> dict[str, object]:

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.compare import CompareOptions
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.run import Writing
+from therapy_analytics.stats.compare import CompareOptions
 
 QUICK = CompareOptions(permutations=1000)
 CODE = "mi_question"

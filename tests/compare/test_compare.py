@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics import references
-from therapy_analytics.compare import CompareOptions, compare
-from therapy_analytics.compare._groups import grouped
-from therapy_analytics.compare._measures import choose
-from therapy_analytics.compare._results import read_results
-from therapy_analytics.compare._table import groups_table
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots import PLOTS
+from therapy_analytics.results import references
+from therapy_analytics.stats.compare import CompareOptions, compare
+from therapy_analytics.stats.compare._groups import grouped
+from therapy_analytics.stats.compare._measures import choose
+from therapy_analytics.stats.compare._results import read_results
+from therapy_analytics.stats.compare._table import groups_table
 
 MEASURES = ("therapist_question_rate", "therapist_reflection_rate", "therapist_input_rate", "therapist_words_per_turn")
 FEW = CompareOptions(permutations=1_000)

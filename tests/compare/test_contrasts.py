@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from therapy_analytics.clusters import Floats
-from therapy_analytics.compare import Comparison, compare
-from therapy_analytics.compare._effects import findable
-from therapy_analytics.compare._groups import Grouped, contrasts
-from therapy_analytics.compare._measures import ComparedMeasure
-from therapy_analytics.compare._permutation import paired, two_samples
-from therapy_analytics.compare._table import comparison_table
+from therapy_analytics.core.clusters import Floats
+from therapy_analytics.stats.compare import Comparison, compare
+from therapy_analytics.stats.compare._effects import findable
+from therapy_analytics.stats.compare._groups import Grouped, contrasts
+from therapy_analytics.stats.compare._measures import ComparedMeasure
+from therapy_analytics.stats.compare._permutation import paired, two_samples
+from therapy_analytics.stats.compare._table import comparison_table
 
 MEASURE = "therapist_reflection_rate"
 

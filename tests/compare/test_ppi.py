@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from therapy_analytics.compare._ppi import (
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.stats.compare._ppi import (
     FEWEST_EVENTS,
     Powered,
     powered_differences,
@@ -17,7 +18,6 @@ from therapy_analytics.compare._ppi import (
     powered_mean,
     powered_rates,
 )
-from therapy_analytics.errors import BadOptionError
 
 RUNS = 800
 

@@ -12,9 +12,9 @@ import pytest
 from talks import session
 
 import therapy_analytics as ta
-from therapy_analytics import references
-from therapy_analytics.compare import CompareOptions, compare
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.results import references
+from therapy_analytics.stats.compare import CompareOptions, compare
 
 FEW = CompareOptions(permutations=1_000)
 CODES = ("therapist_question", "therapist_reflection", "therapist_input", "therapist_advice")

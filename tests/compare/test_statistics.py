@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from therapy_analytics.compare._effects import effect, findable, holm, sessions_needed
+from therapy_analytics.stats.compare._effects import effect, findable, holm, sessions_needed
 
 
 def test_g_and_its_interval() -> None:

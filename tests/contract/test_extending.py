@@ -17,7 +17,7 @@ import pytest
 
 import therapy_analytics as ta
 from tests.talks import THINGS
-from therapy_analytics.behaviours import builtin_codebooks, load_accurate
+from therapy_analytics.codes import builtin_codebooks, load_accurate
 
 PACKAGE = Path(ta.__file__).parent
 EXAMPLES = Path(__file__).parents[2] / "docs" / "extending.md"

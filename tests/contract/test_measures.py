@@ -14,16 +14,16 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.analysis import IN_ANALYSIS
-from therapy_analytics.behaviours import TaggerOptions
-from therapy_analytics.language import EXTRAS, builtin_lexicons
-from therapy_analytics.language.donors import choose_donors
+from therapy_analytics.codes import TaggerOptions
+from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures import MEASURES, Column, Measure
 from therapy_analytics.measures._base import STATISTICS, all_columns, wide_name
+from therapy_analytics.measures.settings import extras_of
+from therapy_analytics.results.analysis import IN_ANALYSIS
+from therapy_analytics.results.tables import SESSION_COLUMNS
 from therapy_analytics.run import measure_sessions
-from therapy_analytics.session import Session, Turn
-from therapy_analytics.settings import extras_of
-from therapy_analytics.tables import SESSION_COLUMNS
+from therapy_analytics.text import EXTRAS, builtin_lexicons
+from therapy_analytics.text.donors import choose_donors
 
 EVERY = pytest.mark.parametrize("one", list(MEASURES), ids=lambda one: one.name)
 FAST = TaggerOptions(kind="fast")

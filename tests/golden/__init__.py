@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 import therapy_analytics as ta
-from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures import Column
+from therapy_analytics.text import EXTRAS
 
 HERE = Path(__file__).parent
 CORPORA = {"annomi": 8, "hlqc": 16, "mibot": 16}

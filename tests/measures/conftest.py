@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from therapy_analytics.behaviours import codebook_named, codebooks_with, load_tagger
-from therapy_analytics.language import AnnotatedSession, Lexicon, annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.session import ROLES, Role, Session, Turn
+from therapy_analytics.codes import codebook_named, codebooks_with, load_tagger
+from therapy_analytics.core.session import ROLES, Role, Session, Turn
+from therapy_analytics.text import AnnotatedSession, Lexicon, annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
 
 _ROLE: Mapping[str, Role] = {"T": "therapist", "C": "client", "O": "other"}
 Make = Callable[..., AnnotatedSession]

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.undefined import without_totals
-from therapy_analytics.behaviours.codebook import correlation_of
+from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures._codes import shipped_codes
 from therapy_analytics.measures._intervals import wilson

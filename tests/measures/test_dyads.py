@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
+from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures._dyads import MOST
-from therapy_analytics.session import Session, Turn
 
 FAST = ta.TaggerOptions(kind="fast")
 COUPLE = """\

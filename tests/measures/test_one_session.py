@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from therapy_analytics.behaviours import load_tagger, with_codes
-from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.codes import load_tagger, with_codes
+from therapy_analytics.core.session import Role, Session, Turn
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures._rates import counted_rate
 from therapy_analytics.measures._turns import last_of, next_of, slopes, third_of
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.text import AnnotatedSession, Batch, annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
 
 ROLES: dict[str, Role] = {"T": "therapist", "C": "client", "O": "other"}
 # The second has no turns, the third begins where the first would go on, "-" says nothing

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.turn_rates import cuts, derived
-from therapy_analytics.behaviours.codebook import correlation_of
+from therapy_analytics.codes.codebook import correlation_of
 
 COLUMNS = {
     "mi_input": ("therapist_input_exists", "True"),

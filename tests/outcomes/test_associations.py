@@ -8,10 +8,19 @@ import pytest
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from therapy_analytics.outcomes._associations import ADJUSTED, BETTER, BOUND, NO_ORDER, NONE, OPEN, WORSE, associations
-from therapy_analytics.outcomes._findings import NO_CAUSE, findings
-from therapy_analytics.outcomes._levels import CLIENTS, CLIENTS_ALONE, COUNSELORS, SESSIONS_ALONE, WITHIN, nesting
-from therapy_analytics.outcomes._targets import BEFORE, SESSIONS, Y, target_rows, with_groups
+from therapy_analytics.stats.outcomes._associations import (
+    ADJUSTED,
+    BETTER,
+    BOUND,
+    NO_ORDER,
+    NONE,
+    OPEN,
+    WORSE,
+    associations,
+)
+from therapy_analytics.stats.outcomes._findings import NO_CAUSE, findings
+from therapy_analytics.stats.outcomes._levels import CLIENTS, CLIENTS_ALONE, COUNSELORS, SESSIONS_ALONE, WITHIN, nesting
+from therapy_analytics.stats.outcomes._targets import BEFORE, SESSIONS, Y, target_rows, with_groups
 
 
 def _study(

@@ -14,7 +14,7 @@ from commands import tanalyze
 from course_study import WORSE, write_study
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 
 
 def invoke(*words: object):
@@ -172,7 +172,7 @@ def test_a_client_whom_two_counselors_saw_is_said_to_count_twice(study: Path, tm
 
 
 def test_the_page_says_whom_it_leaves_out(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("therapy_analytics.outcomes._outcomes._MOST_FIGURES", 2)
+    monkeypatch.setattr("therapy_analytics.stats.outcomes._outcomes._MOST_FIGURES", 2)
     found = ta.outcomes(study / "results", study / "phq9.csv", options=ta.OutcomeOptions())
     found.write(tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").glob("*.png")} == {f"course_{name}.png" for name in WORSE}

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.compare._courses import difference_interval
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outcomes._course import reliable
-from therapy_analytics.outcomes._scales import Scale, scale_index
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.stats.compare._courses import difference_interval
+from therapy_analytics.stats.outcomes._course import reliable
+from therapy_analytics.stats.outcomes._scales import Scale, scale_index
 
 RATE = "therapist_reflection_rate"
 SESSIONS = pd.DataFrame(

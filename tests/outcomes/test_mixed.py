@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from therapy_analytics.outcomes._mixed import _cross_products, nested_fit
+from therapy_analytics.stats.outcomes._mixed import _cross_products, nested_fit
 
 
 def _nested(seed: int, *, uneven: bool = True, spread: float = 1.0) -> tuple[np.ndarray, ...]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from therapy_analytics.outcomes._robust import SHARED, robust_slope, trend, within
+from therapy_analytics.stats.outcomes._robust import SHARED, robust_slope, trend, within
 
 
 def _sessions(seed: int) -> tuple[np.ndarray, ...]:

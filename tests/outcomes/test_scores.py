@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from therapy_analytics.compare._dates import dates_fit, iso_dates
-from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.outcomes._scales import built_in_scales, reliable_change, scale_index
-from therapy_analytics.outcomes._scores import read_scores
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.stats.compare._dates import dates_fit, iso_dates
+from therapy_analytics.stats.outcomes._scales import built_in_scales, reliable_change, scale_index
+from therapy_analytics.stats.outcomes._scores import read_scores
 
 KNOWN = scale_index()
 

@@ -9,8 +9,14 @@ from boards import assert_no_overlaps, new_axes
 from boards import texts as said
 
 from therapy_analytics import plots
-from therapy_analytics.association import DIRECTIONS, DISCLOSURE, STATISTICS, SYNCHRONY, disclosure_after_synchrony
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.measures.association import (
+    DIRECTIONS,
+    DISCLOSURE,
+    STATISTICS,
+    SYNCHRONY,
+    disclosure_after_synchrony,
+)
 from therapy_analytics.plots.disclosure_after_synchrony import STYLES
 
 

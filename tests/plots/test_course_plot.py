@@ -9,7 +9,7 @@ from boards import assert_no_overlaps, new_axes, texts
 from matplotlib.patches import Rectangle
 
 from therapy_analytics import plots
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 
 
 def course(n=6, *, who="p03", scales=("PHQ-9",), measures=("Reflects", "Asks", "Change talk"), danger=(4,)):

@@ -11,7 +11,7 @@ from boards import new_axes, texts
 from matplotlib import pyplot as plt
 
 from therapy_analytics import plots
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots import PLOTS
 from therapy_analytics.plots._save import save
 

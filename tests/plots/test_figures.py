@@ -17,7 +17,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from benchmarks.figures import tables_of
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots import PLOTS
 from therapy_analytics.plots._figures import (
     FORMATS,

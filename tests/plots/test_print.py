@@ -13,7 +13,7 @@ from typer import BadParameter
 
 import therapy_analytics as ta
 from therapy_analytics.cli._measure import _figures
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots import FONT, PLOTS, _colours
 from therapy_analytics.plots._figures import check_width, write_figures
 from therapy_analytics.plots._save import draw, package_style, save

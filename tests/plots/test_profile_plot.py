@@ -6,10 +6,10 @@ import pytest
 from boards import SIZES, assert_no_overlaps, codes, drawn, new_axes, place, texts
 
 from therapy_analytics import plots
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.plots._codes import behaviours, rates
-from therapy_analytics.references import reference_profiles
+from therapy_analytics.results.references import reference_profiles
 
 COLUMNS = ["session_id", "code", "part", "n_turns", "n", "rate", "lo", "hi", "expected"]
 

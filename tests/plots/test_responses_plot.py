@@ -6,7 +6,7 @@ import pytest
 from boards import SIZES, assert_no_overlaps, drawn, new_axes, place, texts
 
 from therapy_analytics import plots
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.measures.process._responses import codes_of
 
 CLIENT, THERAPIST = codes_of("client"), codes_of("therapist")

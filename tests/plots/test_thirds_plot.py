@@ -6,7 +6,7 @@ import pytest
 from boards import SIZES, assert_no_overlaps, codes, drawn, new_axes, place, texts
 
 from therapy_analytics import plots
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.measures._intervals import wilson
 
 THIRDS = ("third_1", "third_2", "third_3")

@@ -7,7 +7,7 @@ from boards import assert_no_overlaps, new_axes, texts
 from matplotlib.patches import PathPatch
 
 from therapy_analytics import plots
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots._outlines import OutlinedText
 from therapy_analytics.plots.session_timeline import NEGATIVE, POSITIVE
 

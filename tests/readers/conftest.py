@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import FileReading, ReadOptions, read_files
-from therapy_analytics.session import Session
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import read_files
-from therapy_analytics.session import Session
 
 Spoken = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]

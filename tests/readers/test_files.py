@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.errors import BadDataFileError, NothingToReadError, UnreadableFileError
+from therapy_analytics.core.errors import BadDataFileError, NothingToReadError, UnreadableFileError
 from therapy_analytics.readers import FileReading, ReadOptions, find_files, read, read_files
 
 CHAT = "T: Hello.\nC: Hi.\n"

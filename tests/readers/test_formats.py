@@ -25,10 +25,10 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import ReadOptions, join_marks, read, read_files
-from therapy_analytics.session import Session
-from therapy_analytics.writers import WRITERS
+from therapy_analytics.readers.writers import WRITERS
 
 FORMATS = Path(__file__).resolve().parents[1] / "formats"
 ROLES = {"T": "therapist", "C": "client", "O": "other"}

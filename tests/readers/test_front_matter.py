@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers._text_heads import NONE, front_matter
-from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
 TALK = "T: Hello.\nC: Hi.\n"

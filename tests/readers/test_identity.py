@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.readers import ReadOptions, read, read_files
 from therapy_analytics.readers._metadata import from_name
 from therapy_analytics.run import Writing

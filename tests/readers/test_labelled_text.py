@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import Source, inspect
 from therapy_analytics.readers.labelled_text import sniff
-from therapy_analytics.session import Session
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, ReadOptions, Row
 from therapy_analytics.readers._build import build_session
 from therapy_analytics.readers._marks import join_marks, split_marks
-from therapy_analytics.session import Session
 
 # text, words, (kind, place in the words, seconds) of each mark
 CASES = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.core.errors import BadDataFileError
 from therapy_analytics.readers import FileReading, ReadOptions, TablesWarning, find_files, read, read_files
 from therapy_analytics.readers._metadata import is_metadata, load_metadata
 

@@ -13,9 +13,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import ReadOptions, TablesWarning, as_sessions, read
-from therapy_analytics.session import Session
 
 SECRET = "heliotrope"
 PAIRS = [

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import read
-from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
 ProblemOf = Callable[..., UnreadableFileError]

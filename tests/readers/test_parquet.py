@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from therapy_analytics.errors import UnreadableFileError, how_to_install
+from therapy_analytics.core.errors import UnreadableFileError, how_to_install
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import parquet as parquet_reader
 from therapy_analytics.readers import read_files
-from therapy_analytics.session import Session
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

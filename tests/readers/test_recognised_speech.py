@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import FileReading, inspect
-from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
 Reading = Callable[..., FileReading]

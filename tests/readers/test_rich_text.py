@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
 
 Spoken = Callable[..., list[tuple[str, str]]]
 Problem = Callable[..., UnreadableFileError]

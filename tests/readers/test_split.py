@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import ReadOptions, as_sessions, find_files, read, read_files
 from therapy_analytics.readers._transcript_reading import read_transcript
 from therapy_analytics.readers._transcripts import find_transcripts
-from therapy_analytics.session import Session
 
 Sessions = Callable[..., tuple[Session, ...]]
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import ReadOptions, _long, read_files
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.readers._contents import holds_codes
-from therapy_analytics.session import Session
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, Source
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers.chat_talkbank import spoken
-from therapy_analytics.session import Session
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.session import Session
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.session import Session
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 
 SessionOf = Callable[..., Session]
 ProblemOf = Callable[..., UnreadableFileError]

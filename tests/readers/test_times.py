@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.session import Session
+from therapy_analytics.core.session import Session
 
 SessionOf = Callable[..., Session]
 WORDS = ["You kept the ring on.", "It does not come off.", "Did you try?", "With soap, once."]

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.errors import BadDataFileError, NothingToReadError
+from therapy_analytics.core.errors import BadDataFileError, NothingToReadError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import ReadOptions, _transcript_reading, read_files
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._transcript_reading import Names, read_again, read_transcript
 from therapy_analytics.readers._transcripts import Transcript, find_transcripts
-from therapy_analytics.session import Session
 
 pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
 """The tables beside these transcripts tell of other sessions as well."""

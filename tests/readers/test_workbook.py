@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers import FileReading, ReadOptions, Source, _zip, read_files
 from therapy_analytics.readers._zip import bounded_zip
-from therapy_analytics.session import Session
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError, CannotWriteError
+from therapy_analytics.core.errors import BadOptionError, CannotWriteError
 from therapy_analytics.report import report
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import PAGE, SCRIPTS, as_json, assemble

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.compare._results import Results, built_in_codebook
 from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.report._codebook import chosen, strip_of
 from therapy_analytics.report._moments import RULES, Moment, chosen_moments, moment_from, moments
@@ -22,6 +21,7 @@ from therapy_analytics.report._sheet import (
     changes,
     sheet_json,
 )
+from therapy_analytics.stats.compare._results import Results, built_in_codebook
 
 BOOK = built_in_codebook()
 TITLES = [rule.title for rule in RULES]

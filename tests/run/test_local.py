@@ -185,7 +185,9 @@ def test_a_script_that_begins_again_in_each_process_is_told_what_to_write(tmp_pa
     done = subprocess.run([sys.executable, script, talk, out], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
     sentence = done.stderr.strip().splitlines()[-1]
-    assert sentence.startswith("therapy_analytics.errors.BadOptionError: processes: no other process can be started. ")
+    assert sentence.startswith(
+        "therapy_analytics.core.errors.BadOptionError: processes: no other process can be started. "
+    )
     assert 'below a line `if __name__ == "__main__":`' in sentence
     assert "another run is writing" not in done.stderr
     assert not (out / "problems.csv").exists()

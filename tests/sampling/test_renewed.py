@@ -8,10 +8,10 @@ import pytest
 from scipy import special
 
 from benchmarks.coding_samples import calibrated
-from therapy_analytics.sampling._design import design, drawn, uncertainty, weights_in_rates
-from therapy_analytics.sampling._expected import half_width
-from therapy_analytics.sampling._renewed import recalibrated
-from therapy_analytics.sampling._sample import FEWEST_CODED, differing
+from therapy_analytics.stats.sampling._design import design, drawn, uncertainty, weights_in_rates
+from therapy_analytics.stats.sampling._expected import half_width
+from therapy_analytics.stats.sampling._renewed import recalibrated
+from therapy_analytics.stats.sampling._sample import FEWEST_CODED, differing
 
 
 def promises(turns: pd.DataFrame, off: float, seed: int) -> tuple[float, float, float]:

@@ -13,8 +13,8 @@ from commands import tanalyze
 
 import therapy_analytics as ta
 from therapy_analytics.coding import between_coders
-from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.sampling import SampleOptions, renewed_promise, sample
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.stats.sampling import SampleOptions, renewed_promise, sample
 
 RUN = ("--tagger", "fast", "--no-plots", "--no-report")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from spoken import FRENCH, SPOKEN, plain, session
 
-from therapy_analytics.session import Role, Session, SpeechMark
+from therapy_analytics.core.session import Role, Session, SpeechMark
 from therapy_analytics.speakers import attributed, proposed, repaired
 from therapy_analytics.speakers._boundaries import moved, moves_of
 from therapy_analytics.speakers._gaps import gap_scores

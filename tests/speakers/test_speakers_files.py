@@ -15,7 +15,7 @@ from commands import commands
 from spoken import FRENCH, SPOKEN, labelled, plain, session
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.speakers import speakers
 
 CLOCK = [(f"{at // 6:02}:{10 * at % 60:02}", 10.0 * at) for at in range(len(SPOKEN))]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.talks import THINGS
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.core.session import Role, Session, Turn
 
 HELLO = ("hello there", "welcome back", "hello again", "welcome in")
 TALK = ("tell me about the week", "how did that go", "what was it like", "go on", "what else", "say more about work")

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.session import Role, Session, Turn
-from therapy_analytics.training import Training, TrainOptions
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.core.session import Role, Session, Turn
+from therapy_analytics.stats.training import Training, TrainOptions
 
 COLD = TrainOptions(warm_start=False, beside="fast")
 WORDS = [f"{a}{b}{c}" for a in ("ba", "du", "ki", "lo", "me") for b in ("na", "ro", "si", "tu") for c in ("l", "n", "")]
@@ -143,7 +143,7 @@ def test_too_few_groups_are_refused_with_the_reason() -> None:
 
 
 def test_one_copy_is_found_among_a_thousand_sessions() -> None:
-    from therapy_analytics.training._groups import near_copies
+    from therapy_analytics.stats.training._groups import near_copies
 
     rng = np.random.default_rng(0)
     words = np.array(WORDS)[rng.integers(0, len(WORDS), (1000, 100))]

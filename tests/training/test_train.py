@@ -13,12 +13,12 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import TaggerOptions, load_coder, load_tagger
-from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.language import annotate
-from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.session import Session
-from therapy_analytics.training import Training, TrainOptions, train
+from therapy_analytics.codes import TaggerOptions, load_coder, load_tagger
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.core.session import Session
+from therapy_analytics.stats.training import Training, TrainOptions, train
+from therapy_analytics.text import annotate
+from therapy_analytics.text.lexicons import Matcher
 
 COLD = TrainOptions(warm_start=False, beside="fast")
 BOOK = """
@@ -77,8 +77,8 @@ def test_counts_are_those_of_the_table(learnt: Training, coded: pd.DataFrame) ->
 def test_statistics_are_those_of_scikit_learn(sessions: list[Session], coded: pd.DataFrame) -> None:
     from sklearn.metrics import average_precision_score, cohen_kappa_score, f1_score, roc_auc_score
 
-    from therapy_analytics.behaviours import Code
-    from therapy_analytics.training._judge import _weighted_auc, _weighted_precision, _wins, judge, statistics
+    from therapy_analytics.codes import Code
+    from therapy_analytics.stats.training._judge import _weighted_auc, _weighted_precision, _wins, judge, statistics
 
     rng = np.random.default_rng(1)
     truth = (rng.random(400) < 0.3).astype(float)
@@ -162,9 +162,9 @@ def test_a_code_of_the_package_is_replaced_and_begun_at(
 
 
 def test_a_warm_start_is_folded_into_the_weights(sessions: list[Session], coded: pd.DataFrame) -> None:
-    from therapy_analytics.behaviours.features import featurize
-    from therapy_analytics.behaviours.tagger import scores_of
-    from therapy_analytics.training import _fit
+    from therapy_analytics.codes.features import featurize
+    from therapy_analytics.codes.tagger import scores_of
+    from therapy_analytics.stats.training import _fit
 
     base, batch = load_tagger(all_codes=True), annotate(sessions[:3], Matcher([]))
     features = featurize(batch.turns, batch.starts)
@@ -172,7 +172,7 @@ def test_a_warm_start_is_folded_into_the_weights(sessions: list[Session], coded:
     buckets, hand, bias = _fit.as_linear(base, heads)
     expected = scores_of(base.weights, features)
     own, before, after = (features.project(buckets[:, part]) for part in range(3))
-    from therapy_analytics.behaviours.features import neighbour
+    from therapy_analytics.codes.features import neighbour
 
     found = own + neighbour(before, features.before) + neighbour(after, features.after) + features.hand @ hand + bias
     assert found == pytest.approx(expected, abs=1e-8)
@@ -221,7 +221,7 @@ def test_labels_in_a_column_of_codes(sessions: list[Session], coded: pd.DataFram
 
 
 def test_several_coders_are_soft_labels(sessions: list[Session], coded: pd.DataFrame) -> None:
-    from therapy_analytics.training._data import material_of
+    from therapy_analytics.stats.training._data import material_of
 
     other = coded.assign(greets=1 - coded["greets"])
     both = pd.concat([coded.assign(coder="a"), coded.assign(coder="b"), other.assign(coder="c")])

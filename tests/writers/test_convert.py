@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError, NothingToReadError, UnknownNameError
+from therapy_analytics.core.errors import BadOptionError, NothingToReadError, UnknownNameError
+from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers._build import build_session
-from therapy_analytics.session import Session, Turn
-from therapy_analytics.writers import FEATURES, WRITERS, Writer, convert, writer
+from therapy_analytics.readers.writers import FEATURES, WRITERS, Writer, convert, writer
 
 FORMS = list(WRITERS)
 SPEAKERS = [("Ruth Lindqvist", "therapist"), ("Dana", "client"), ("Observer", "other")]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from therapy_analytics.core.session import Role, Session, Turn
 from therapy_analytics.readers import read
-from therapy_analytics.session import Role, Session, Turn
-from therapy_analytics.writers import WRITERS
+from therapy_analytics.readers.writers import WRITERS
 
 TALKS: dict[str, list[tuple[str, Role]]] = {
     "nobody has a name": [("", "therapist"), ("", "client"), ("", "therapist"), ("", "other")],

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from therapy_analytics.errors import TherapyAnalyticsError, place_of
-from therapy_analytics.printable import printable
-from therapy_analytics.third_party import leave_no_font_list
+from therapy_analytics.core.errors import TherapyAnalyticsError, place_of
+from therapy_analytics.core.printable import printable
+from therapy_analytics.core.third_party import leave_no_font_list
 
 if TYPE_CHECKING:
     from therapy_analytics.core.pseudonyms import Pseudonyms
@@ -71,7 +71,7 @@ def _guard_usage() -> None:
     if any(printable(word) != word for word in sys.argv):
         from typer import rich_utils  # noqa: PLC0415
 
-        from therapy_analytics.progress import Terminal  # noqa: PLC0415
+        from therapy_analytics.cli.progress import Terminal  # noqa: PLC0415
 
         setattr(rich_utils, "Console", Terminal)  # noqa: B010 (typer has no option for it)
 
@@ -195,8 +195,8 @@ def key_in(path: Path | None, *, apart: Collection[str | Path] = ()) -> Pseudony
     """
     if path is None:
         return None
+    from therapy_analytics.core.errors import BadOptionError  # noqa: PLC0415
     from therapy_analytics.core.pseudonyms import OPTION, load_pseudonyms  # noqa: PLC0415
-    from therapy_analytics.errors import BadOptionError  # noqa: PLC0415
 
     if beside := [one for one in apart if path.resolve().is_relative_to(Path(one).resolve())]:
         problem = f"{path} would lie in {beside[0]}, and whoever gets that would get the key"

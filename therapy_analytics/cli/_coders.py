@@ -10,7 +10,7 @@ import typer
 from therapy_analytics.cli._app import PEOPLE, app, remark, say, sentences
 
 if TYPE_CHECKING:
-    from therapy_analytics.agreement import GoldOptions
+    from therapy_analytics.stats.agreement import GoldOptions
 
 
 @app.command(rich_help_panel=PEOPLE)

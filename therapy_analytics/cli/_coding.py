@@ -87,8 +87,8 @@ def sample(
 ) -> None:
     """Draw turns for people to code, where they count most, and say what interval they will buy."""
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
-    from therapy_analytics.sampling import SampleOptions  # noqa: PLC0415
-    from therapy_analytics.sampling import sample as draw  # noqa: PLC0415
+    from therapy_analytics.stats.sampling import SampleOptions  # noqa: PLC0415
+    from therapy_analytics.stats.sampling import sample as draw  # noqa: PLC0415
 
     out = out or beside(results, "sample")
     with sentences(), alone_in(out):

@@ -37,7 +37,7 @@ from therapy_analytics.cli._app import (
 from therapy_analytics.cli._tables import show_run
 
 if TYPE_CHECKING:
-    from therapy_analytics.behaviours import TaggerOptions
+    from therapy_analytics.codes import TaggerOptions
     from therapy_analytics.results import Form
 
 
@@ -247,12 +247,12 @@ def run(
 
     More on each option: docs/commands.md.
     """
-    from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
-    from therapy_analytics.language import load_lexicon  # noqa: PLC0415
-    from therapy_analytics.progress import Progress  # noqa: PLC0415
+    from therapy_analytics.cli.progress import Progress  # noqa: PLC0415
+    from therapy_analytics.codes import TaggerOptions  # noqa: PLC0415
+    from therapy_analytics.measures.settings import Settings, extras_of  # noqa: PLC0415
     from therapy_analytics.run import Writing  # noqa: PLC0415
     from therapy_analytics.run import run as run_pipeline  # noqa: PLC0415
-    from therapy_analytics.settings import Settings, extras_of  # noqa: PLC0415
+    from therapy_analytics.text import load_lexicon  # noqa: PLC0415
 
     progress = Progress()
     coder = TaggerOptions(
@@ -324,13 +324,13 @@ def _scheduler(engine: str, address: str | None) -> str | None:
 
 def _check_coder(options: TaggerOptions) -> None:
     """Refuse a coder that cannot be loaded; say where words are sent before they are."""
-    from therapy_analytics.behaviours import load_coder  # noqa: PLC0415
+    from therapy_analytics.codes import load_coder  # noqa: PLC0415
 
     coder = load_coder(options)
     if folder := getattr(coder, "cache", None):
         say(f"Answers are kept in {folder}, as codes and hashes of questions (--no-llm-cache: nowhere).", err=True)
     if options.allow_remote:
-        from therapy_analytics.behaviours.llm import is_relayed  # noqa: PLC0415 (only it may use the network)
+        from therapy_analytics.codes.llm import is_relayed  # noqa: PLC0415 (only it may use the network)
 
         onward = f", and from there to whoever runs {options.model}" if is_relayed(options.model or "") else ""
         say(f"The words of the transcripts are sent to {options.endpoint}{onward}.", err=True)

@@ -124,8 +124,8 @@ def outcomes(
 ) -> None:
     """Show each client's course, and what in the talk goes with the scores."""
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
-    from therapy_analytics.outcomes import NAMES, OutcomeOptions  # noqa: PLC0415
-    from therapy_analytics.outcomes import outcomes as outcomes_of  # noqa: PLC0415
+    from therapy_analytics.stats.outcomes import NAMES, OutcomeOptions  # noqa: PLC0415
+    from therapy_analytics.stats.outcomes import outcomes as outcomes_of  # noqa: PLC0415
 
     out = out or inside(results[0], "outcomes")
     with sentences(), alone_in(out):

@@ -134,10 +134,10 @@ def agree(
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw figures.", rich_help_panel=OUTPUT)] = True,
 ) -> None:
     """Say how far the machine's codes agree with people's, and people's with each other's."""
-    from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
-    from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
-    from therapy_analytics.sampling import renewed_promise  # noqa: PLC0415
+    from therapy_analytics.stats.agreement import NAMES, GoldOptions  # noqa: PLC0415
+    from therapy_analytics.stats.agreement import agreement as agreement_of  # noqa: PLC0415
+    from therapy_analytics.stats.sampling import renewed_promise  # noqa: PLC0415
 
     with sentences():
         options = GoldOptions(
@@ -243,10 +243,10 @@ def train(
     replace: Replace = False,
 ) -> None:
     """Learn codes from turns that people coded, and say how good the model is."""
-    from therapy_analytics.agreement import NAMES  # noqa: PLC0415
-    from therapy_analytics.training import Recalibration, Training, TrainOptions  # noqa: PLC0415
-    from therapy_analytics.training import recalibrate as shift  # noqa: PLC0415
-    from therapy_analytics.training import train as learn  # noqa: PLC0415
+    from therapy_analytics.stats.agreement import NAMES  # noqa: PLC0415
+    from therapy_analytics.stats.training import Recalibration, Training, TrainOptions  # noqa: PLC0415
+    from therapy_analytics.stats.training import recalibrate as shift  # noqa: PLC0415
+    from therapy_analytics.stats.training import train as learn  # noqa: PLC0415
 
     columns_of_codes = pairs(code_columns, NAMES, "--code-columns")
     with sentences():

@@ -82,7 +82,7 @@ def convert(
 ) -> None:
     """Write transcripts in another format, one file per session."""
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-    from therapy_analytics.writers import convert as write  # noqa: PLC0415
+    from therapy_analytics.readers.writers import convert as write  # noqa: PLC0415
 
     with sentences():
         options = read_options(

@@ -124,9 +124,9 @@ def compare(
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw figures.", rich_help_panel=OUTPUT)] = True,
 ) -> None:
     """Say who does what more than whom, and how sure that is."""
-    from therapy_analytics.compare import CompareOptions  # noqa: PLC0415
-    from therapy_analytics.compare import compare as compare_groups  # noqa: PLC0415
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
+    from therapy_analytics.stats.compare import CompareOptions  # noqa: PLC0415
+    from therapy_analytics.stats.compare import compare as compare_groups  # noqa: PLC0415
 
     out = out or inside(results[0], "comparison")
     with sentences(), alone_in(out):
@@ -202,7 +202,7 @@ def export(
     replace: Annotated[bool, typer.Option("--replace", help="Replace exports of other results.")] = False,
 ) -> None:
     """Write the tables of a run for a spreadsheet, R, Stata or SPSS, or the codes that people gave."""
-    from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
+    from therapy_analytics.results.exports import export as export_tables  # noqa: PLC0415
 
     out = out or beside(results, "export")
     with sentences():
@@ -225,11 +225,11 @@ def codebook(
     ] = None,
 ) -> None:
     """Print what every column of the tables means, or the codes of codebooks, as CSV."""
-    from therapy_analytics.behaviours import codebook_named  # noqa: PLC0415
-    from therapy_analytics.cells import csv_of_frame  # noqa: PLC0415
-    from therapy_analytics.codebook_table import codes_table  # noqa: PLC0415
-    from therapy_analytics.language import EXTRAS  # noqa: PLC0415
+    from therapy_analytics.codes import codebook_named  # noqa: PLC0415
+    from therapy_analytics.core.cells import csv_of_frame  # noqa: PLC0415
+    from therapy_analytics.results.codebook_table import codes_table  # noqa: PLC0415
     from therapy_analytics.run import analyze  # noqa: PLC0415
+    from therapy_analytics.text import EXTRAS  # noqa: PLC0415
 
     with sentences():
         named = [codebook_named(book) for book in books or ()]

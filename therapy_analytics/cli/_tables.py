@@ -18,9 +18,9 @@ def show_run(result: RunResult, writing: Writing) -> None:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from therapy_analytics.progress import Terminal  # noqa: PLC0415
+    from therapy_analytics.cli.progress import Terminal  # noqa: PLC0415
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-    from therapy_analytics.summary import before_the_table, columns_shown, pointers  # noqa: PLC0415
+    from therapy_analytics.run.summary import before_the_table, columns_shown, pointers  # noqa: PLC0415
 
     shown, caption = columns_shown(result)
     frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
@@ -66,7 +66,7 @@ def _show_words(words: str, files: str) -> None:
     """Print words that are Markdown, and a line on where files are."""
     from rich.markdown import Markdown  # noqa: PLC0415
 
-    from therapy_analytics.progress import Terminal  # noqa: PLC0415
+    from therapy_analytics.cli.progress import Terminal  # noqa: PLC0415
 
     console = Terminal(width=None if sys.stdout.isatty() else 100)
     console.print(Markdown(words))

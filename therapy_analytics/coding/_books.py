@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from therapy_analytics.behaviours import Code, Codebook
+from therapy_analytics.codes import Code, Codebook
 
 Json = dict[str, Any]
 DIGITS, LETTERS = "123456789", "abcdefghijklmopqrstvwxyz"

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.agreement import GoldOptions
-from therapy_analytics.agreement._people import CoderAgreement, PeopleCodes, people_agreement
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.codes import builtin_codebooks
 from therapy_analytics.coding._books import book_json
 from therapy_analytics.coding._code import sessions_json
 from therapy_analytics.coding._page import assemble
 from therapy_analytics.coding._sample import SampleToCode, read_sample
-from therapy_analytics.sampling._files import CONTEXT
+from therapy_analytics.stats.agreement import GoldOptions
+from therapy_analytics.stats.agreement._people import CoderAgreement, PeopleCodes, people_agreement
+from therapy_analytics.stats.sampling._files import CONTEXT
 
 SCRIPTS = ("settle.js", "settle_view.js")
 OWN = "own"

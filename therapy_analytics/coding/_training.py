@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.agreement._gold import GoldOptions, read_gold
-from therapy_analytics.agreement._machine import Machine
-from therapy_analytics.behaviours import Codebook
+from therapy_analytics.codes import Codebook
 from therapy_analytics.coding._sample import SampleToCode, read_sample
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.sampling._files import WORDS
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.stats.agreement._gold import GoldOptions, read_gold
+from therapy_analytics.stats.agreement._machine import Machine
+from therapy_analytics.stats.sampling._files import WORDS
 
 TURNS = 30
 """Turns of a training round; kappa needs as many."""

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from therapy_analytics import private
-from therapy_analytics.errors import BadOptionError, CannotWriteError
+from therapy_analytics.core import private
+from therapy_analytics.core.errors import BadOptionError, CannotWriteError
 
 OUT = "--out"
 DISK_FULL = frozenset({ENOSPC, EDQUOT})

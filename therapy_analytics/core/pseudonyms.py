@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics import private
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core import private
+from therapy_analytics.core.errors import BadOptionError
 
 OPTION = "--pseudonyms"
 FIELD = "pseudonyms"

@@ -9,11 +9,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import Code
-from therapy_analytics.errors import DuplicateNameError
-from therapy_analytics.language import AnnotatedSession, Extra, Lexicon
-from therapy_analytics.language.english import undivided
-from therapy_analytics.registry import Registry
+from therapy_analytics.codes import Code
+from therapy_analytics.core.errors import DuplicateNameError
+from therapy_analytics.core.registry import Registry
+from therapy_analytics.text import AnnotatedSession, Extra, Lexicon
+from therapy_analytics.text.english import undivided
 
 Value = float | NDArray[np.float64]
 Compute = Callable[[AnnotatedSession], Mapping[str, Value]]

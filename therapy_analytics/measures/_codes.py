@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import Code, builtin_codebooks
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.codes import Code, builtin_codebooks
+from therapy_analytics.core.session import Role
 from therapy_analytics.measures._turns import last_of, next_of
-from therapy_analytics.session import Role
+from therapy_analytics.text import AnnotatedSession
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.session import ROLES, Role
+from therapy_analytics.core.session import ROLES, Role
+from therapy_analytics.text import AnnotatedSession
 
 MOST = 50
 """Pairs of one session that are looked at; a chat room of hundreds has no dyads to speak of."""

@@ -27,7 +27,7 @@ def design_effect(n: float | Floats, correlation: float | Floats) -> Floats:
         Number of turns.
     correlation : float or float64 array (...)
         Correlation between two turns of the session in having the code, 0 to 1; see
-        `therapy_analytics.behaviours.Code`.
+        `therapy_analytics.codes.Code`.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION
+from therapy_analytics.codes.codebook import DEFAULT_CORRELATION
 from therapy_analytics.measures._base import Column, Statistic, count_name, total_name
 from therapy_analytics.measures._intervals import wilson
 
@@ -24,7 +24,7 @@ def rate(
     hits, among : bool array (n_turns,)
         Turns that have it, among turns that could.
     correlation : float
-        How alike turns are; see `therapy_analytics.behaviours.Code`.
+        How alike turns are; see `therapy_analytics.codes.Code`.
     """
     return counted_rate(
         name, float(np.count_nonzero(hits & among)), float(np.count_nonzero(among)), correlation=correlation

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.session import Role
+from therapy_analytics.core.session import Role
+from therapy_analytics.text import AnnotatedSession
 
 THIRDS = ("third_1", "third_2", "third_3")
 Bools = NDArray[np.bool_]

@@ -25,9 +25,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.registry import Registry
-from therapy_analytics.verbs import no_attribute
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.core.registry import Registry
+from therapy_analytics.core.verbs import no_attribute
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -52,8 +52,8 @@ class Behaviour:
 @functools.cache
 def known_codes() -> dict[str, Behaviour]:
     """Return the codes of the built-in codebooks by their columns."""
-    from therapy_analytics.behaviours.codebook import LAST  # noqa: PLC0415  # not for a look at the plots' names
-    from therapy_analytics.behaviours.lanes import books_in_order  # noqa: PLC0415
+    from therapy_analytics.codes.codebook import LAST  # noqa: PLC0415  # not for a look at the plots' names
+    from therapy_analytics.codes.lanes import books_in_order  # noqa: PLC0415
 
     found = {}
     for at, book in enumerate(books_in_order()):

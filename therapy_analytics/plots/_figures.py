@@ -7,8 +7,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from therapy_analytics.core.errors import BadOptionError, place_of
 from therapy_analytics.core.folders import DISK_FULL
-from therapy_analytics.errors import BadOptionError, place_of
 from therapy_analytics.plots import PLOTS, Plot, each_table_once
 from therapy_analytics.readers._account import Remark
 

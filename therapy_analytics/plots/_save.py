@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from therapy_analytics import private
+from therapy_analytics.core import private
 from therapy_analytics.plots import Plot, each_table_once
 from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.plots._outlines import CAPITAL, Line, OutlinedText

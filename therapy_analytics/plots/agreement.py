@@ -82,7 +82,7 @@ def confusion_matrix(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : pandas.DataFrame
-        As `therapy_analytics.agreement.Agreement` has it in ``confusion``.
+        As `therapy_analytics.stats.agreement.Agreement` has it in ``confusion``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
 
@@ -106,7 +106,7 @@ def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : pandas.DataFrame
-        As `therapy_analytics.agreement.Agreement` has it in ``calibration``; with ``observed_lo`` and
+        As `therapy_analytics.stats.agreement.Agreement` has it in ``calibration``; with ``observed_lo`` and
         ``observed_hi`` the intervals are drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
@@ -132,7 +132,7 @@ def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : pandas.DataFrame
-        As `therapy_analytics.agreement.Agreement` has it in ``rates``: a row a code and session.
+        As `therapy_analytics.stats.agreement.Agreement` has it in ``rates``: a row a code and session.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
 

@@ -227,7 +227,7 @@ def _draw(table: DataFrame, ax: Axes, style: _Style) -> Axes:
 @functools.cache
 def _references(tagger: Literal["accurate", "fast"]) -> Mapping[str, Mapping[str, Floats]]:
     """Return for each measure the groups of reference with their quantiles."""
-    from therapy_analytics.references import reference_profiles  # noqa: PLC0415  # reads a file
+    from therapy_analytics.results.references import reference_profiles  # noqa: PLC0415  # reads a file
 
     whole = reference_profiles(tagger)
     found: dict[str, dict[str, Floats]] = {}

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib import rcParams
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots import FONT, INCH_PT, axes_or_new, plot, say_instead
 from therapy_analytics.plots._colours import BAND, DANGER, DATA
 from therapy_analytics.plots._outlines import BOLD, cut, length
@@ -55,7 +55,7 @@ def client_course(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : pandas.DataFrame
-        Rows of `therapy_analytics.outcomes.Outcomes.lines` of one ``who``. At most 8 panels are drawn.
+        Rows of `therapy_analytics.stats.outcomes.Outcomes.lines` of one ``who``. At most 8 panels are drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
 

@@ -80,7 +80,7 @@ def association(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : pandas.DataFrame
-        As `therapy_analytics.association.disclosure_after_synchrony` returns it.
+        As `therapy_analytics.measures.association.disclosure_after_synchrony` returns it.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
 

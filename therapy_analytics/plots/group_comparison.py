@@ -89,7 +89,7 @@ def comparison(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : pandas.DataFrame
-        As `therapy_analytics.compare.Comparison.groups`; best of one family. At most 12 measures are drawn
+        As `therapy_analytics.stats.compare.Comparison.groups`; best of one family. At most 12 measures are drawn
         (as many as a page holds), in the order in which they stand, and the 40 groups with most sessions.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.

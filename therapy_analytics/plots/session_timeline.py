@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from therapy_analytics.behaviours.lanes import Lane
+    from therapy_analytics.codes.lanes import Lane
     from therapy_analytics.plots._turns import Bools, Floats
 
 BAND = {"therapist": (0.05, 1.4), "client": (-1.4, -0.05), "other": (-0.35, 0.35)}
@@ -112,7 +112,7 @@ def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
 
 
 def _lanes(turns: DataFrame) -> list[Lane]:
-    from therapy_analytics.behaviours.lanes import lanes  # noqa: PLC0415  # reads the codebooks
+    from therapy_analytics.codes.lanes import lanes  # noqa: PLC0415  # reads the codebooks
 
     return lanes(map(str, turns.columns))
 

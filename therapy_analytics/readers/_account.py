@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.core.identity import LONGEST_FACT, groupings, may_be_fact, words_of
-from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.printable import printable
 from therapy_analytics.readers._applied import GUESSED, Applied
 from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._beside import is_kept, shown_fields

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.identity import Tally, count_in
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._roles import is_first_name, names_speaker, role_of_label
 from therapy_analytics.readers._split import gap_of
-from therapy_analytics.session import Session
 
 MOST_NAMES = 200
 """So many labels, and so many file names, are kept for messages."""

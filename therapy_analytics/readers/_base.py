@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.printable import printable
 from therapy_analytics.core.pseudonyms import Pseudonyms
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.registry import Registry
+from therapy_analytics.core.session import Role
 from therapy_analytics.readers._limits import whole_file
-from therapy_analytics.registry import Registry
-from therapy_analytics.session import Role
 
 HEAD = 65_536
 _BOMS = (

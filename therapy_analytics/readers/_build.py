@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
 
+from therapy_analytics.core.session import Role, Session, SpeechMark, Turn
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
 from therapy_analytics.readers._labels import misspelled, unnumbered, without_number
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted, passed_over_note
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
-from therapy_analytics.session import Role, Session, SpeechMark, Turn
 
 MAX_ID = 80
 _FEWEST_NUMBERED = 5

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.identity import LONGEST_FACT
-from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import READERS, RawSession, Reader, Row, Source
 from therapy_analytics.readers._chat_markup import marked_messages
 from therapy_analytics.readers._columns import Record

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from therapy_analytics.core.errors import NothingToReadError, UnreadableFileError
 from therapy_analytics.core.folders import MADE_FROM
-from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.printable import printable
 from therapy_analytics.readers._base import READERS, Reader, Source, refuse_binary
 from therapy_analytics.readers._companions import is_companion
 from therapy_analytics.readers._metadata import is_metadata

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from therapy_analytics.core.identity import against_id, may_be_fact
+from therapy_analytics.core.session import Role
 from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._chat_markup import marked_messages
@@ -32,7 +33,6 @@ from therapy_analytics.readers._json_speech import spoken_apart, words_apart
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import date_of, day
-from therapy_analytics.session import Role
 
 DEEPEST = 12
 _TALK = frozenset({"dialogue", "dialog", "conversation", "transcript", "session", "chat", "text", "content", "prompt"})

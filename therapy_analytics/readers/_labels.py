@@ -9,8 +9,8 @@ from collections.abc import Collection, Hashable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from therapy_analytics.core.session import Role
 from therapy_analytics.readers._roles import is_program, is_relative, role_of_label
-from therapy_analytics.session import Role
 
 _HEADING_WORDS = """
 action answer date developer example exercise function goal homework idea important key keyword note notes option other

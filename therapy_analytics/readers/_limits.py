@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.printable import printable
 from therapy_analytics.readers._paths import plainly, size
 
 MB = 2**20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from therapy_analytics.session import MarkKind, SpeechMark
+from therapy_analytics.core.session import MarkKind, SpeechMark
 
 _SECONDS = r"(?P<s>\d+(?:[.,]\d+)?)\s*(?:s|sec|secs|seconds?)\.?"
 _KINDS: tuple[tuple[MarkKind, str], ...] = (

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from therapy_analytics.cells import restored
+from therapy_analytics.core.cells import restored
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.core.identity import reads_like_talk
-from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.printable import printable
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
 from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._columns import names_remarks

@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core.session import Role, Session
+from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
@@ -23,8 +25,6 @@ from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
 from therapy_analytics.readers._transcript_reading import Names
-from therapy_analytics.session import Role, Session
-from therapy_analytics.verbs import options_of
 
 _FORMS = (
     "Give a Session, a ConvoKit Corpus or Conversation, a list of spaCy Docs (one a turn), a list of (speaker, text) "

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.printable import printable
 
 
 def placed(path: str | os.PathLike[str]) -> str:

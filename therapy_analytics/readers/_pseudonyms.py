@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from therapy_analytics.core.pseudonyms import Pseudonyms
+from therapy_analytics.core.session import Role, Session
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers._metadata import ALIASES
 from therapy_analytics.readers._roles import is_plain_label
-from therapy_analytics.session import Role, Session
 
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("client", "participant", "person", "subject", "case"), "client"),

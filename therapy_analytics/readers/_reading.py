@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.core.identity import Tally, count_in, may_be_fact
+from therapy_analytics.core.printable import printable
 from therapy_analytics.core.pseudonyms import Pseudonyms
-from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.session import Session
+from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source
 from therapy_analytics.readers._beside import shown_fields
@@ -21,8 +23,6 @@ from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers._pseudonyms import pseudonymous
 from therapy_analytics.readers._transcript_reading import Names, TranscriptReading, no_words, read_transcript
 from therapy_analytics.readers._transcripts import Transcript, find_transcripts
-from therapy_analytics.session import Session
-from therapy_analytics.verbs import options_of
 
 
 @dataclass(frozen=True, slots=True)

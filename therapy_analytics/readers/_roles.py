@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from therapy_analytics.session import Role
+from therapy_analytics.core.session import Role
 
 THIN_MARGIN = 4.0
 """You-minus-I words per 100 words: with a smaller difference, roles by pronouns are called unsure."""

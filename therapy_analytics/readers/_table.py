@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.identity import may_be_fact
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.printable import printable
 from therapy_analytics.readers import _long, _wide
 from therapy_analytics.readers._base import RawSession, Source
 from therapy_analytics.readers._columns import (

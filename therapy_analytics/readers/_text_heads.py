@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.readers._base import Row, Source
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.readers._label_forms import EDGE, Line

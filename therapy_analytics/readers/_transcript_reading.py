@@ -9,9 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnreadableFileError
+from therapy_analytics.core.printable import printable
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
-from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.session import Session
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on
 from therapy_analytics.readers._base import (
     BINARY,
@@ -38,7 +39,6 @@ from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._transcripts import Transcript, beginning
 from therapy_analytics.readers._voices import joined
-from therapy_analytics.session import Session
 
 _CHANGED = ("the file changed while it was read", "Leave the transcripts as they are, and run again")
 

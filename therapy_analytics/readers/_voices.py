@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.printable import printable
 from therapy_analytics.readers._base import BINARY, RawSession, Row, Source
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._roles import is_relative, role_of_label

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.readers import _limits
 from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import slug

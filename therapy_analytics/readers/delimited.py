@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from therapy_analytics.cells import restored
+from therapy_analytics.core.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._cells import column_of_sessions
 from therapy_analytics.readers._chat_markup import begins_marked

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from therapy_analytics import arrow
-from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core import arrow
+from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
 from therapy_analytics.readers._table import (

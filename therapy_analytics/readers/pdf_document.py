@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted

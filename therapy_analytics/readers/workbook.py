@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from defusedxml.common import DefusedXmlException
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._columns import Record
 from therapy_analytics.readers._notes import counted

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
+from therapy_analytics.core.verbs import call_by_name
 from therapy_analytics.report._report import report
-from therapy_analytics.verbs import call_by_name
 
 __all__ = ["report"]
 

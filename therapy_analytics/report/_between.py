@@ -8,16 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.clusters import SESSION
-from therapy_analytics.compare._groups import OTHERS, Grouped, contrasts, grouped
-from therapy_analytics.compare._measures import FEW, choose
-from therapy_analytics.compare._phrases import unit_name
-from therapy_analytics.compare._reference import LEVEL, against_references
-from therapy_analytics.compare._results import Results
-from therapy_analytics.compare._table import DIFFERS, FEWEST_TO_CLAIM, comparison_table, groups_table
+from therapy_analytics.core.clusters import SESSION
 from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import HIGH, Finding
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural, sentence
+from therapy_analytics.stats.compare._groups import OTHERS, Grouped, contrasts, grouped
+from therapy_analytics.stats.compare._measures import FEW, choose
+from therapy_analytics.stats.compare._phrases import unit_name
+from therapy_analytics.stats.compare._reference import LEVEL, against_references
+from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.compare._table import DIFFERS, FEWEST_TO_CLAIM, comparison_table, groups_table
 
 BY = ("counselor", "source")
 Row = Mapping[Any, Any]
@@ -39,8 +39,8 @@ def of_groups(
     Notes
     -----
     The quantity is the mean over clusters, as in ``tanalyze compare``, of the measures of which that claims something
-    (`therapy_analytics.compare._measures.choose`). Against all others: `comparison_table`; against skilled people:
-    `against_references`. Each p is adjusted for all comparisons of its sort, and must lie below `REST_LEVEL`, or .05.
+    (`choose`). Against all others: `comparison_table`; against skilled people: `against_references`. Each p is adjusted
+    for all comparisons of its sort, and must lie below `REST_LEVEL`, or .05.
     """
     known = {one.name: one for one in shown}
     asked = [one for one in choose(results, [FEW]) if one.claimed and one.name in known]

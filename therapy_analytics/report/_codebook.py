@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks
-from therapy_analytics.behaviours.lanes import Lane, lanes, name_of_lane
-from therapy_analytics.codebook_table import ALSO, CURVE, FIRST, MARK, MEASURED, STRIP
-from therapy_analytics.compare._results import Results
+from therapy_analytics.codes import Code, Codebook, builtin_codebooks
+from therapy_analytics.codes.lanes import Lane, lanes, name_of_lane
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._files import Row, read_rows
+from therapy_analytics.results.codebook_table import ALSO, CURVE, FIRST, MARK, MEASURED, STRIP
+from therapy_analytics.stats.compare._results import Results
 
 Json = dict[str, Any]
 FAMILIES = {

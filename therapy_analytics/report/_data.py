@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.compare._results import Results, read_results
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.measures.process.learnt_turns import among, were_learnt_from
 from therapy_analytics.report import _overview as over
 from therapy_analytics.report import _words as words
@@ -21,6 +20,7 @@ from therapy_analytics.report._findings import HIGH, best, of_sessions, tested, 
 from therapy_analytics.report._look_first import look_first
 from therapy_analytics.report._session import session_data
 from therapy_analytics.report._sheet import changed_texts, changes, sheet_json
+from therapy_analytics.stats.compare._results import Results, read_results
 
 Json = dict[str, Any]
 

@@ -8,8 +8,8 @@ from io import StringIO
 from math import isfinite, nan
 from pathlib import Path
 
-from therapy_analytics.cells import restored
-from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.core.cells import restored
+from therapy_analytics.core.errors import BadDataFileError
 
 Columns = Mapping[str, Sequence[str]]
 Row = dict[str, str]

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics import references
-from therapy_analytics.clusters import Floats
-from therapy_analytics.compare._groups import Grouped, grouped
-from therapy_analytics.compare._measures import described
-from therapy_analytics.compare._phrases import unit_name
-from therapy_analytics.compare._results import Results
-from therapy_analytics.compare._table import cluster_means, mean_with_interval, variance_within_groups
+from therapy_analytics.core.clusters import Floats
 from therapy_analytics.measures._base import count_name, total_name
 from therapy_analytics.report._codebook import Shown, ends
 from therapy_analytics.report._files import plain
 from therapy_analytics.report._words import plural
+from therapy_analytics.results import references
+from therapy_analytics.stats.compare._groups import Grouped, grouped
+from therapy_analytics.stats.compare._measures import described
+from therapy_analytics.stats.compare._phrases import unit_name
+from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.compare._table import cluster_means, mean_with_interval, variance_within_groups
 
 Json = dict[str, Any]
 FIRST = ("counselor", "source")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.folders import alone_in, replaced, written_to
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.private import write
+from therapy_analytics.core.private import write
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import assemble, made_from
 from therapy_analytics.results import form_of, hash_of_all, read_recipe
@@ -68,7 +68,7 @@ def report(
     >>> report("no/such/folder")
     Traceback (most recent call last):
     ...
-    therapy_analytics.errors.BadOptionError: results: no/such/folder holds no sessions.csv. Name a folder that ...
+    therapy_analytics.core.errors.BadOptionError: results: no/such/folder holds no sessions.csv. Name a folder that ...
     """
     if most_sessions < 0:
         option = "most_sessions"

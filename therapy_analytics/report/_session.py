@@ -8,12 +8,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.codebook_table import ALSO
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._codebook import ShownTurns
 from therapy_analytics.report._files import Columns, Row, number, numbers, plain, read_columns, read_rows
 from therapy_analytics.report._moments import MOST, chosen_moments, moments
-from therapy_analytics.tables import UNSURE_COLUMN
+from therapy_analytics.results.codebook_table import ALSO
+from therapy_analytics.results.tables import UNSURE_COLUMN
 
 NEEDED = ("turn", "role", "n_words")
 PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")

@@ -1,6 +1,6 @@
 """The folder of results: written privately, by one run at a time, each file whole or absent; and read back.
 
-The tables of a run are declared in `therapy_analytics.analysis`; everything here follows that list.
+The tables of a run are declared in `therapy_analytics.results.analysis`; everything here follows that list.
 """
 
 from __future__ import annotations

@@ -12,14 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics import private
-from therapy_analytics.analysis import CSV_FILES, JOINED
+from therapy_analytics.core import private
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.folders import LOCK, OUT, alone_in, is_left, is_made, refuse_unusable
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.printable import printable
+from therapy_analytics.core.printable import printable
 from therapy_analytics.results._files import DONE, RECORDS, SESSIONS, records_at, write_text
 from therapy_analytics.results._rows import Form
 from therapy_analytics.results._write import DATASETS
+from therapy_analytics.results.analysis import CSV_FILES, JOINED
 
 FOLDERS = "folders"
 """The folder of the folders of sessions where `SESSIONS` is a data set."""

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.analysis import IN_ANALYSIS, JOINED, TABLES, WITH_CORE, Analysis
-from therapy_analytics.codebook_table import ABOUT
-from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.frames import wide as wide_measures
-from therapy_analytics.frames import wide_turns, with_categories
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.results._rows import AGAIN, form_of, no_results, read_csv, rows_of
+from therapy_analytics.results.analysis import IN_ANALYSIS, JOINED, TABLES, WITH_CORE, Analysis
+from therapy_analytics.results.codebook_table import ABOUT
+from therapy_analytics.results.frames import wide as wide_measures
+from therapy_analytics.results.frames import wide_turns, with_categories
 
 _TEXT, _FLOAT = "text", "float64"
 _FEW = 5

@@ -16,10 +16,10 @@ from typing import IO, Any, Literal
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.analysis import CSV_FILES, JOINED, TABLES
-from therapy_analytics.arrow import pyarrow
-from therapy_analytics.cells import restore
-from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.core.arrow import pyarrow
+from therapy_analytics.core.cells import restore
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.results.analysis import CSV_FILES, JOINED, TABLES
 
 Form = Literal["csv", "parquet"]
 AGAIN = "Run tanalyze run again, and leave its files as they are"

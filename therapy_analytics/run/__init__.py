@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from therapy_analytics.core.verbs import call_by_name
 from therapy_analytics.run._executor import Executor, Lost, open_executor
 from therapy_analytics.run._measure import analyze, in_batches, measure_sessions
 from therapy_analytics.run._run import run
 from therapy_analytics.run._survey import InputFile
 from therapy_analytics.run._writing import RunResult, Writing, processes_for
-from therapy_analytics.verbs import call_by_name
 
 __all__ = [
     "Executor", "InputFile", "Lost", "RunResult", "Writing", "analyze", "in_batches", "measure_sessions",

@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.language.donors import Candidate, SurrogatePool, shortened, surrogate_pool
+from therapy_analytics.core.errors import BadDataFileError, UnreadableFileError
+from therapy_analytics.core.session import digest_of
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._transcript_reading import read_again, read_transcript
 from therapy_analytics.readers._transcripts import Transcript
-from therapy_analytics.session import digest_of
+from therapy_analytics.text.donors import Candidate, SurrogatePool, shortened, surrogate_pool
 
 if TYPE_CHECKING:
+    from therapy_analytics.core.session import Session
     from therapy_analytics.readers import ReadOptions
-    from therapy_analytics.session import Session
 
 _CHANGED = ("its file has changed since the run began", "Leave the transcripts as they are until the run is done")
 

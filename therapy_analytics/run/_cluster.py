@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import urlsplit
 
-from therapy_analytics.errors import BadOptionError, how_to_install
+from therapy_analytics.core.errors import BadOptionError, how_to_install
 from therapy_analytics.run._cluster_worker import SCHEDULER, ClusterTask, Program, Reply, unfitness
 from therapy_analytics.run._executor import Executor, Result, Task
 

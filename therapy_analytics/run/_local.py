@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from threading import Thread, current_thread, main_thread
 from typing import Self
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.run._executor import Executor, Result, Task, one_thread
 
 _LASTING = one_thread()

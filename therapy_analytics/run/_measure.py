@@ -6,8 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from therapy_analytics import tables
-from therapy_analytics.analysis import (
+from therapy_analytics.codes import TaggerOptions, learnt_by, load_coder, recipe, with_codebooks_read, with_codes
+from therapy_analytics.core.verbs import options_of
+from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.arrays import read_as_arrays, with_donors
+from therapy_analytics.measures.settings import CORE, Settings, extras_of
+from therapy_analytics.readers import as_sessions
+from therapy_analytics.results import tables
+from therapy_analytics.results.analysis import (
     IN_ANALYSIS,
     TABLES,
     Analysis,
@@ -18,17 +24,11 @@ from therapy_analytics.analysis import (
     gold_names,
     joined_tables,
 )
-from therapy_analytics.arrays import read_as_arrays, with_donors
-from therapy_analytics.behaviours import TaggerOptions, learnt_by, load_coder, recipe, with_codebooks_read, with_codes
-from therapy_analytics.language import EXTRAS, Lexicon
-from therapy_analytics.language.donors import SurrogatePool, choose_donors
-from therapy_analytics.measures._base import all_columns
-from therapy_analytics.readers import as_sessions
-from therapy_analytics.settings import CORE, Settings, extras_of
-from therapy_analytics.verbs import options_of
+from therapy_analytics.text import EXTRAS, Lexicon
+from therapy_analytics.text.donors import SurrogatePool, choose_donors
 
 if TYPE_CHECKING:
-    from therapy_analytics.session import Session
+    from therapy_analytics.core.session import Session
 
 TURNS_OF_A_SESSION = 10
 """A session takes as much memory, besides that of its turns, as so many turns."""

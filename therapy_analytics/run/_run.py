@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from therapy_analytics import results, tables
-from therapy_analytics.analysis import core_measures
-from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
+from therapy_analytics import results
+from therapy_analytics.codes import check_coder, recipe, with_codebooks_read
+from therapy_analytics.core.errors import BadOptionError, NothingToReadError, UnreadableFileError
 from therapy_analytics.core.folders import written_to
-from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
+from therapy_analytics.core.verbs import options_of
+from therapy_analytics.measures.settings import Settings, as_recipe, program
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.plots._figures import check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers._transcripts import find_transcripts
-from therapy_analytics.results import Form
+from therapy_analytics.results import Form, tables
+from therapy_analytics.results.analysis import core_measures
 from therapy_analytics.run._batches import WorkBatch, work_batches
 from therapy_analytics.run._before import differences, outdated, refuse_other_transcripts
 from therapy_analytics.run._executor import Executor, Lost, open_executor
@@ -28,8 +30,6 @@ from therapy_analytics.run._measure import refuse_taken_names
 from therapy_analytics.run._survey import Survey, survey
 from therapy_analytics.run._work import Outcome, Work, do_work, forget
 from therapy_analytics.run._writing import RunResult, Writing
-from therapy_analytics.settings import Settings, as_recipe, program
-from therapy_analytics.verbs import options_of
 
 FEWEST_DATA_FILES = 64
 """A large run has at least so many data files, so that many workers can share it."""

@@ -12,23 +12,23 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from therapy_analytics import tables
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import seen_from
 from therapy_analytics.core.personal import looks_named, looks_personal
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.language.donors import Candidate, DonorChoice, candidate
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._pseudonyms import kind_of, shown_file
 from therapy_analytics.readers._roles import is_plain_label
 from therapy_analytics.readers._transcript_reading import Names, TranscriptReading, no_words, read_transcript
 from therapy_analytics.readers._transcripts import Transcript
+from therapy_analytics.results import tables
 from therapy_analytics.run._batches import ChunkSessions, Donor, FileChunk, NamedSession
 from therapy_analytics.run._executor import Executor, Lost
+from therapy_analytics.text.donors import Candidate, DonorChoice, candidate
 
 if TYPE_CHECKING:
-    from therapy_analytics.session import Session
+    from therapy_analytics.core.session import Session
 
 CHUNKS_AT_A_TIME = 32
 """The file chunks of one task."""

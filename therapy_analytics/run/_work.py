@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from therapy_analytics import results, tables
-from therapy_analytics.analysis import TABLES, core_measures, joined_tables
-from therapy_analytics.errors import TherapyAnalyticsError, UnreadableFileError, place_of
-from therapy_analytics.language.donors import SurrogatePool
+from therapy_analytics import results
+from therapy_analytics.core.errors import TherapyAnalyticsError, UnreadableFileError, place_of
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.readers import ReadOptions
 from therapy_analytics.readers._transcript_reading import forget_last
-from therapy_analytics.results import Form, Record, hash_of_all
+from therapy_analytics.results import Form, Record, hash_of_all, tables
+from therapy_analytics.results.analysis import TABLES, core_measures, joined_tables
 from therapy_analytics.run._batches import Donor, WorkBatch, read_donors
 from therapy_analytics.run._measure import in_batches, measure_batch
-from therapy_analytics.settings import Settings
 from therapy_analytics.speakers import repaired
+from therapy_analytics.text.donors import SurrogatePool
 
 if TYPE_CHECKING:
-    from therapy_analytics.session import Session
+    from therapy_analytics.core.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ likely an utterance is the therapist's, and how likely the speaker changes betwe
 
 from __future__ import annotations
 
+from therapy_analytics.core.verbs import call_by_name
 from therapy_analytics.speakers._files import Speakers, speakers
 from therapy_analytics.speakers._propose import KINDS, Change, Proposal, attributed, proposed, repaired
 from therapy_analytics.speakers._swapped import with_speaker_notes
-from therapy_analytics.verbs import call_by_name
 
 __all__ = [
     "KINDS",

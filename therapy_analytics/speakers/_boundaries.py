@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.session import Role, Turn
+from therapy_analytics.core.session import Role, Turn
 from therapy_analytics.speakers._gaps import GapScores, gap_scores
 from therapy_analytics.speakers._model import Limit, SpeakerModel
 

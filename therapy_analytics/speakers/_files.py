@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from therapy_analytics import private
-from therapy_analytics.cells import csv_of_rows
+from therapy_analytics.core import private
+from therapy_analytics.core.cells import csv_of_rows
+from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import Made, replaced_in
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.core.session import Session, Turn
+from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers import Account, FileReading, RawSession, ReadOptions, Source, read_files
 from therapy_analytics.readers._base import BINARY, load_source
 from therapy_analytics.readers._beside import usable_name
@@ -19,10 +21,8 @@ from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._unnamed import unnamed_sessions
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.readers.writers import WRITERS
 from therapy_analytics.speakers._propose import Proposal, attributed, proposed
-from therapy_analytics.verbs import options_of
-from therapy_analytics.writers import WRITERS
 
 COLUMNS = ("session_id", "kind", "turn", "last_turn", "row", "words", "from", "to", "probability")
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import CLS, SEP, WIDTH, lower_vectors
-from therapy_analytics.behaviours.lower_layers import lower_layers
-from therapy_analytics.language.cores import threads
+from therapy_analytics.codes.encoder import CLS, SEP, WIDTH, lower_vectors
+from therapy_analytics.codes.lower_layers import lower_layers
+from therapy_analytics.text.cores import threads
 
 CORE, MARGIN = 56, 12
 """So many words are read at a time, with so many before and after them as context."""

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.behaviours.encoder import WIDTH
-from therapy_analytics.behaviours.text_model import TextModel, load_text_model
-from therapy_analytics.language.data_files import (
+from therapy_analytics.codes.encoder import WIDTH
+from therapy_analytics.codes.text_model import TextModel, load_text_model
+from therapy_analytics.speakers._gaps import GapNetwork
+from therapy_analytics.text.data_files import (
     LARGEST_ARRAYS,
     LARGEST_TEXT,
     Wanted,
@@ -20,7 +21,6 @@ from therapy_analytics.language.data_files import (
     read_arrays,
     read_bytes,
 )
-from therapy_analytics.speakers._gaps import GapNetwork
 
 WEIGHTS = Path(__file__).parent / "weights"
 """The weights of the package."""

@@ -8,16 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from therapy_analytics.language import annotate
-from therapy_analytics.language.annotate import Batch
-from therapy_analytics.language.english import LEAST_SHARE, LEAST_WORDS, english_shares, undivided
-from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.core.session import Role, Session, Turn
 from therapy_analytics.speakers._boundaries import Move, moved, moves
 from therapy_analytics.speakers._chain import Floats, therapist_probabilities
 from therapy_analytics.speakers._gaps import gap_scores
 from therapy_analytics.speakers._model import SpeakerModel, load_speaker_model
 from therapy_analytics.speakers._swapped import SwappedSegment, swapped_segments, two_digits, two_speak, voice_log_odds
+from therapy_analytics.text import annotate
+from therapy_analytics.text.annotate import Batch
+from therapy_analytics.text.english import LEAST_SHARE, LEAST_WORDS, english_shares, undivided
+from therapy_analytics.text.lexicons import Matcher
 
 Kind = Literal["attributed", "unsure", "swapped", "words_moved"]
 KINDS: dict[str, str] = {

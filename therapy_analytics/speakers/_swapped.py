@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.text_model import read_texts
-from therapy_analytics.language import Batch, TurnArrays
-from therapy_analytics.language.english import NOT_ENGLISH, UNDIVIDED
-from therapy_analytics.session import CLIENT, THERAPIST, Session
+from therapy_analytics.codes.text_model import read_texts
+from therapy_analytics.core.session import CLIENT, THERAPIST, Session
 from therapy_analytics.speakers._model import Limit, SpeakerModel, load_speaker_model
+from therapy_analytics.text import Batch, TurnArrays
+from therapy_analytics.text.english import NOT_ENGLISH, UNDIVIDED
 
 Floats = NDArray[np.float64]
 FEWEST = 6

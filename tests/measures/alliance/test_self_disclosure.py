@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tests.undefined import without_totals
-from therapy_analytics.behaviours.disclosure import load_disclosure
-from therapy_analytics.language import annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.segments import turns_from_texts
+from therapy_analytics.codes.disclosure import load_disclosure
+from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.alliance.self_disclosure import courses, self_disclosure
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.text import annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
+from therapy_analytics.text.segments import turns_from_texts
 
 OPEN = "I was so scared when my father left us, and I still feel ashamed of it."
 CLOSED = "The bus leaves at nine and the shop is closed."

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from therapy_analytics import read
-from therapy_analytics.behaviours import load_tagger, with_codes
-from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.codes import load_tagger, with_codes
 from therapy_analytics.measures._turns import FEWEST_FOR_SLOPE, slope
 from therapy_analytics.measures.process.change_balance import balance, change_balance
+from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
+from therapy_analytics.text.lexicons import Matcher
 
 
 def summed_over_kinds(p: np.ndarray) -> np.ndarray:

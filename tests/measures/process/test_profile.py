@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.behaviours import builtin_codebooks
-from therapy_analytics.behaviours.codebook import correlation_of
-from therapy_analytics.frames import profile_table
+from therapy_analytics.codes import builtin_codebooks
+from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.measures._turns import THIRDS
 from therapy_analytics.measures.process._profile import PARTS, profile_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
+from therapy_analytics.results.frames import profile_table
 
 # Nine turns, three a third: T C T | C T C | T C T; five of the therapist (2, 1, 2 by thirds).
 SAID = [("TC"[i % 2], f"turn {i}") for i in range(9)]

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from therapy_analytics.behaviours import codebook_named
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.codes import codebook_named
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures._base import Value
+from therapy_analytics.text import AnnotatedSession
 
 CODES = [code.id for code in codebook_named("process").codes]
 BUILT_ON_CODES = ("behaviour_rates", "code_shares", "course", "first_advice", "responses", "safety")

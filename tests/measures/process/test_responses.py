@@ -14,8 +14,8 @@ import pytest
 import therapy_analytics as ta
 from benchmarks._corpora import of_quality
 from tests.undefined import without_totals
-from therapy_analytics.behaviours.codebook import correlation_of
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.codes.codebook import correlation_of
+from therapy_analytics.core.session import Role, Session
 from therapy_analytics.measures._codes import replies
 from therapy_analytics.measures._intervals import matched_differences, wilson, wilsons
 from therapy_analytics.measures.process._responses import (
@@ -28,7 +28,7 @@ from therapy_analytics.measures.process._responses import (
 )
 from therapy_analytics.measures.process.responses import responses
 from therapy_analytics.run import Writing
-from therapy_analytics.session import Role, Session
+from therapy_analytics.text import AnnotatedSession
 
 # T C T C T C T C: the client is answered three times; nobody answers the last turn.
 SAID = [("TC"[i % 2], f"turn {i}") for i in range(8)]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.annotate import Donors, spoken_by
-from therapy_analytics.language.tokens import tokenize
+from therapy_analytics.core.session import CLIENT, THERAPIST, Session
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
-from therapy_analytics.session import CLIENT, THERAPIST, Session
+from therapy_analytics.text import AnnotatedSession, TurnArrays
+from therapy_analytics.text.annotate import Donors, spoken_by
+from therapy_analytics.text.tokens import tokenize
 
 OfCounts = Callable[..., AnnotatedSession]
 ROLE = {"T": THERAPIST, "C": CLIENT, "O": 2}

@@ -11,11 +11,11 @@ import pytest
 
 from tests.surrogate_tables import two_way
 from tests.talks import session as talk
-from therapy_analytics.arrays import arrays_with_donors
-from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures._base import wide_name
+from therapy_analytics.measures.arrays import arrays_with_donors
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
 from therapy_analytics.measures.null.surrogates import pool_of
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony import adjacent_turns
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     DIRECTIONS,
@@ -32,7 +32,7 @@ from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.semantic_similarity import SIMILARITY
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
 from therapy_analytics.measures.synchrony.tables import adjacent_columns, adjacent_values
-from therapy_analytics.settings import Settings
+from therapy_analytics.text.donors import choose_donors
 
 BOTH, THERAPIST, CLIENT, DIFFERENCE = range(4)
 KINDS = (LSM, RLSM, COORDINATION)

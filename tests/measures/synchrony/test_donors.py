@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from therapy_analytics.core.session import CLIENT, THERAPIST
 from therapy_analytics.measures.null.shuffles import DRAWS, permutations
 from therapy_analytics.measures.null.summary import beside_shuffles
 from therapy_analytics.measures.null.surrogates import FEWEST_DONORS, MOST_DONORS, donors_of, pool_of
 from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of, replies_of
-from therapy_analytics.session import CLIENT, THERAPIST
 
 CERTAIN = np.array(True)
 ONE_SIDED, TWO_SIDED = np.array(False), np.array(True)

@@ -8,7 +8,7 @@ import pytest
 
 import therapy_analytics as ta
 from benchmarks import excess
-from therapy_analytics.codebook_table import wide_codebook
+from therapy_analytics.results.codebook_table import wide_codebook
 
 FAST = ta.TaggerOptions(kind="fast")
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.core.session import CLIENT, OTHER, THERAPIST
 from therapy_analytics.measures.synchrony.linguistic_distance import nclid, nearest_next, scale, uclid, word_movers
 from therapy_analytics.measures.synchrony.whole_session import Side
-from therapy_analytics.session import CLIENT, OTHER, THERAPIST
 
 T, C, X = THERAPIST, CLIENT, OTHER
 APART = np.array(

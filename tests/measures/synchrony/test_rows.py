@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.errors import UnknownNameError
-from therapy_analytics.language import EXTRAS
+from therapy_analytics.core.errors import UnknownNameError
+from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures._rows import PART_COLUMNS
 from therapy_analytics.measures.null.shuffles import DRAWS
 from therapy_analytics.measures.synchrony.adjacent_turns import ADJACENT, DIRECTIONS
@@ -20,7 +20,7 @@ from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM, WHOLE_LSM, lsm, matching
 from therapy_analytics.measures.synchrony.tables import kinds
 from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.text import EXTRAS
 
 FUNCTION_WORDS = "the a I you it of in to and but not no very so just many some all have is was will"
 WORDS = (FUNCTION_WORDS + " dog garden work sleep tired walk talk money sister night bread river").split(" ")

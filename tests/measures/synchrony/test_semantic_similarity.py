@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.talks import arrays, session
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.donors import choose_donors, donors_by_length, length_class
-from therapy_analytics.language.embeddings import load_embeddings
-from therapy_analytics.language.meanings import Meanings, cosines, meanings
+from therapy_analytics.core.session import Session
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.synchrony.semantic_similarity import semantic_similarity
-from therapy_analytics.session import Session
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.donors import choose_donors, donors_by_length, length_class
+from therapy_analytics.text.embeddings import load_embeddings
+from therapy_analytics.text.meanings import Meanings, cosines, meanings
 
 NAN = float("nan")
 TOPICS = {

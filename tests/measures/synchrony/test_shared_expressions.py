@@ -14,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.surrogate_tables import two_way
-from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.donors import choose_donors, donors_by_length, length_class
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures.null.surrogates import TokenRows, pool_of
 from therapy_analytics.measures.synchrony import shared_expressions as measured
 from therapy_analytics.measures.synchrony._ngrams import ngrams_in
@@ -28,7 +26,9 @@ from therapy_analytics.measures.synchrony.shared_expressions import (
     self_repetition,
 )
 from therapy_analytics.measures.synchrony.whole_session import Side
-from therapy_analytics.session import Session, Turn
+from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
+from therapy_analytics.text.donors import choose_donors, donors_by_length, length_class
+from therapy_analytics.text.lexicons import Matcher
 
 Turns = list[tuple[int, list[str]]]
 T, C, OTHER = 0, 1, 2

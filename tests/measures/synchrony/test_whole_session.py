@@ -11,12 +11,11 @@ import pytest
 
 import therapy_analytics as ta
 from tests.surrogate_tables import two_way
-from therapy_analytics.arrays import arrays_with_donors
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures import Column
+from therapy_analytics.measures.arrays import arrays_with_donors
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
 from therapy_analytics.measures.null.surrogates import pool_of, spoken_turns
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.style_matching import WHOLE_LSM, matching
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import (
@@ -26,7 +25,8 @@ from therapy_analytics.measures.synchrony.whole_session import (
     speakers_in,
     total,
 )
-from therapy_analytics.settings import Settings
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.donors import choose_donors
 
 
 def column(name: str) -> Column:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import OnPage, Shown, Value
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.phrases import turns_with
 
 _PROXY = "A proxy of working together, not a rating of alliance. "
 _RITUAL = (

@@ -8,12 +8,12 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.disclosure import KINDS, disclosed
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.codes.disclosure import KINDS, disclosed
+from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, mean_column, measure
 from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures._turns import slopes
-from therapy_analytics.session import Role
+from therapy_analytics.text import AnnotatedSession
 
 Floats = NDArray[np.float64]
 _ROLES: tuple[Role, Role] = ("client", "therapist")
@@ -142,7 +142,7 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
     Notes
     -----
     Turns without words are undefined, and so is what a role without words has. See
-    `therapy_analytics.behaviours.disclosure` for the model, `courses` for thirds and slope.
+    `therapy_analytics.codes.disclosure` for the model, `courses` for thirds and slope.
 
     On 3,450 client turns of AnnoMI and 2,229 of HLQC, beside codes of feelings and life events that a language model
     read (``tools/read_codes``): AUC of the emotional probability for feelings .85 and .85 (of the number of words alone

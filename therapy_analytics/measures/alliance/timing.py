@@ -7,10 +7,10 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.core.session import ROLES, Role
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._rates import counted_rate
-from therapy_analytics.session import ROLES, Role
+from therapy_analytics.text import AnnotatedSession
 
 LONG_S = 2.0
 """Seconds from which a gap is long; most gaps in conversation are under one."""

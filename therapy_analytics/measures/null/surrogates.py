@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.annotate import Donors
-from therapy_analytics.language.integers import consecutive
-from therapy_analytics.session import CLIENT, THERAPIST
+from therapy_analytics.core.session import CLIENT, THERAPIST
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.annotate import Donors
+from therapy_analytics.text.integers import consecutive
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

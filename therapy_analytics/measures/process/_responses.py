@@ -10,14 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from therapy_analytics.behaviours.codebook import correlation_of
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.codes.codebook import correlation_of
+from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._codes import Floats, Ints, given, main_codes, replies
 from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, matched_differences, wilsons
 from therapy_analytics.measures._rates import INTERVAL
 from therapy_analytics.measures._rows import row_column
-from therapy_analytics.session import Role
+from therapy_analytics.text import AnnotatedSession
 
 Rows = Mapping[str, NDArray[np.generic]]
 FEWEST_SESSIONS = 3

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from therapy_analytics.behaviours import Code
-from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.codes import Code
 from therapy_analytics.measures import Column, OnPage, measure, rate, rate_columns
+from therapy_analytics.text import AnnotatedSession, Lexicon
 
 
 def _name(code: str) -> str:

@@ -8,9 +8,8 @@ from math import inf, nan
 
 import numpy as np
 
-from therapy_analytics.behaviours import Code
-from therapy_analytics.behaviours.codebook import correlation_of
-from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.codes import Code
+from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Evidence, OnPage, Value
 from therapy_analytics.measures._codes import (
@@ -23,6 +22,7 @@ from therapy_analytics.measures._codes import (
     lengths_of_runs,
     spoken,
 )
+from therapy_analytics.text import AnnotatedSession, Lexicon
 
 _FEW = "Over few turns of the kind the interval is wide"
 

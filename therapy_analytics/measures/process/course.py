@@ -8,8 +8,7 @@ from math import inf, nan
 
 import numpy as np
 
-from therapy_analytics.behaviours import Code
-from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.codes import Code
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import OnPage, Value
 from therapy_analytics.measures._codes import (
@@ -27,6 +26,7 @@ from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures._rates import interval_columns
 from therapy_analytics.measures._turns import FEWEST_FOR_SLOPE, slope, third_of
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
+from therapy_analytics.text import AnnotatedSession, Lexicon
 
 FEWEST = 3
 """Turns in each of the two thirds under which nothing is said."""

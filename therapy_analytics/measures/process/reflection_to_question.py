@@ -7,11 +7,11 @@ from math import inf, nan
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import OnPage, Shown
 from therapy_analytics.measures._intervals import ratio
 from therapy_analytics.measures._rates import interval_columns
+from therapy_analytics.text import AnnotatedSession
 
 RATIO_CORRELATION = 0.02
 """How alike two turns that reflect or ask are in which of the two they do, by ``benchmarks/turn_rates.py``."""

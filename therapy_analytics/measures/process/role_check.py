@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.session import Role
+from therapy_analytics.text import AnnotatedSession
 
 SWAPPED = -4.0
 """Under this the two labels may be swapped; on AnnoMI no session is."""

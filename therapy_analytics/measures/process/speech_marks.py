@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.core.session import Role, Turn
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.session import Role, Turn
+from therapy_analytics.text import AnnotatedSession
 
 _ROLES: tuple[Role, Role] = ("therapist", "client")
 _COUNTED: dict[str, tuple[frozenset[str], str]] = {

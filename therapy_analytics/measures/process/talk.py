@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.english import undivided
+from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, mean_column, measure
 from therapy_analytics.measures._base import OnPage, Shown
 from therapy_analytics.measures._dyads import speakers_of
-from therapy_analytics.session import Role
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.english import undivided
 
 _OWN = "This package's own count"
 

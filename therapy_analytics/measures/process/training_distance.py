@@ -7,11 +7,11 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.training_talk import training_talk
+from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures.synchrony.semantic_similarity import vectors_of
-from therapy_analytics.session import Role
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.training_talk import training_talk
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,7 +72,7 @@ def speakers(session: AnnotatedSession, part: slice = slice(None)) -> list[tuple
     Returns
     -------
     list of two (float64 array (n_turns, 256), int64 array (n_turns,))
-        As `therapy_analytics.language.training_talk.TrainingTalk` takes them.
+        As `therapy_analytics.text.training_talk.TrainingTalk` takes them.
     """
     vectors, n_words = vectors_of(session)[part], session.n_words[part]
     of = [session.spoken_by(role)[part] & (n_words > 0) for role in _ROLES]

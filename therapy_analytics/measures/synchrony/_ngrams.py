@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.integers import consecutive
 from therapy_analytics.measures.null.summary import Bools
 from therapy_analytics.measures.null.surrogates import Ints, TokenRows
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.integers import consecutive
 
 Counts: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession, Extra
+from therapy_analytics.core.registry import Registry
+from therapy_analytics.core.session import CLIENT, THERAPIST
 from therapy_analytics.measures._base import Direction, Evidence
 from therapy_analytics.measures._turns import THIRDS
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS, permutations
 from therapy_analytics.measures.null.summary import Closer, Floats, NullSummary, beside_shuffles, beside_surrogates
 from therapy_analytics.measures.null.surrogates import Ints, pool_of, pooled
-from therapy_analytics.registry import Registry
-from therapy_analytics.session import CLIENT, THERAPIST
+from therapy_analytics.text import AnnotatedSession, Extra
 
 DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference")
 """Who replies; both is the mean of the two, difference the therapist's replies less the client's."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
@@ -22,6 +21,7 @@ from therapy_analytics.measures.synchrony.tables import (
     session_values,
 )
 from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
+from therapy_analytics.text import AnnotatedSession
 
 SOURCE = (
     "Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions with generalizable "

@@ -6,7 +6,6 @@ from math import nan
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
@@ -17,6 +16,7 @@ from therapy_analytics.measures.synchrony.adjacent_turns import (
 )
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 from therapy_analytics.measures.synchrony.tables import adjacent_columns, adjacent_values
+from therapy_analytics.text import AnnotatedSession
 
 
 def marks(session: AnnotatedSession) -> Floats:

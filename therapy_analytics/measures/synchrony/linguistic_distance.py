@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.errors import BadOptionError, how_to_install
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.embeddings import load_embeddings
+from therapy_analytics.core.errors import BadOptionError, how_to_install
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures._rates import mean_column
@@ -20,6 +18,8 @@ from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.null.surrogates import Ints
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.embeddings import load_embeddings
 
 K = 3
 """So many of the other's next turns are looked at."""

@@ -1,11 +1,9 @@
-"""Meaning: is a turn about what the turn before was about; by the vectors of `therapy_analytics.language.meanings`."""
+"""Meaning: is a turn about what the turn before was about; by the vectors of `therapy_analytics.text.meanings`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.meanings import divided, dots, meanings
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Curve, OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
@@ -17,6 +15,8 @@ from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
     adjacent_values,
 )
+from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.meanings import divided, dots, meanings
 
 VECTORS = "Vectors are means over words: order, negation and irony count for nothing"
 

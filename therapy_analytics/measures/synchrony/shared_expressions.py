@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.null.summary import Bools, Floats
@@ -16,6 +15,7 @@ from therapy_analytics.measures.null.surrogates import Ints, TokenRows
 from therapy_analytics.measures.synchrony._ngrams import TurnNgrams, ngrams_in
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
+from therapy_analytics.text import AnnotatedSession
 
 _NEVER = 1 << 40
 """Beyond all turns."""

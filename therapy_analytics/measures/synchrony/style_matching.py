@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Curve, OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
@@ -24,6 +23,7 @@ from therapy_analytics.measures.synchrony.tables import (
     session_values,
 )
 from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
+from therapy_analytics.text import AnnotatedSession
 
 CATEGORIES = tuple(
     f"function_words.{name}"

@@ -7,8 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from therapy_analytics.errors import UnknownNameError
-from therapy_analytics.language import AnnotatedSession, Extra
+from therapy_analytics.core.errors import UnknownNameError
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import Direction, Statistic, Value, is_asked, wide_name
 from therapy_analytics.measures._rows import Row, as_part, measure_rows
@@ -25,6 +24,7 @@ from therapy_analytics.measures.synchrony.adjacent_turns import (
     adjacent_result,
 )
 from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES, SessionMeasure, session_result
+from therapy_analytics.text import AnnotatedSession, Extra
 
 Kind = AdjacentTurnMeasure | SessionMeasure
 SHUFFLED: tuple[Statistic, ...] = ("null_mean", "null_sd", "z", "p")

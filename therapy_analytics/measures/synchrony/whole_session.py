@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.language import AnnotatedSession, Extra
+from therapy_analytics.core.registry import Registry
+from therapy_analytics.core.session import CLIENT, THERAPIST
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import Compared
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS
@@ -29,8 +30,7 @@ from therapy_analytics.measures.null.summary import (
 )
 from therapy_analytics.measures.null.surrogates import Ints, TurnPool, pool_of, pooled
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure
-from therapy_analytics.registry import Registry
-from therapy_analytics.session import CLIENT, THERAPIST
+from therapy_analytics.text import AnnotatedSession, Extra
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,1 @@
+"""Statistics: agreement, comparison, outcomes, samples to code, training; they return tables."""

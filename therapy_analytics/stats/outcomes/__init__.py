@@ -1,0 +1,15 @@
+"""From sessions to courses and outcomes: what in the talk goes with the scores of clients, and who got better or worse.
+
+>>> import therapy_analytics as ta
+>>> found = ta.outcomes("results/", "outcomes.csv")  # doctest: +SKIP
+>>> found.write("outcomes/")  # doctest: +SKIP
+
+How to add a scale that everybody uses: add a row to ``scales.csv``, with its source and without the text of items.
+"""
+
+from __future__ import annotations
+
+from therapy_analytics.stats.outcomes._outcomes import OutcomeOptions, Outcomes, outcomes
+from therapy_analytics.stats.outcomes._scores import NAMES
+
+__all__ = ["NAMES", "OutcomeOptions", "Outcomes", "outcomes"]

@@ -1,0 +1,12 @@
+"""Learning a tagger from the user's own codes, judged on turns that it has not seen.
+
+>>> from therapy_analytics.stats.training import train
+>>> found = train("codes.csv", "transcripts/", "my_model/")  # doctest: +SKIP
+>>> found.scores  # doctest: +SKIP
+"""
+
+from therapy_analytics.stats.training._data import TrainOptions
+from therapy_analytics.stats.training._recalibrate import Recalibration, recalibrate
+from therapy_analytics.stats.training._train import Training, train
+
+__all__ = ["Recalibration", "TrainOptions", "Training", "recalibrate", "train"]
