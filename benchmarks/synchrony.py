@@ -157,7 +157,7 @@ def _each_measure(sessions: Sequence[Session], floor: Cost) -> None:
         runs=1,
     )
     print()
-    _print("turns to arrays with parts of speech, donors chosen and read", cost, floor)
+    _print("turns to arrays, donors chosen and read", cost, floor)
     total = _cost(lambda: [replies_of(session) for session in found], runs=1)
     _print("drawing shuffles and surrogate pairs", total, floor)
     for kind in kinds(extras=EXTRAS):

@@ -154,5 +154,5 @@ def test_partners_who_do_not_follow_are_as_surrogate_pairs(found: Found) -> None
 def test_all_measures_together_keep_to_the_level(found: Found, p: str) -> None:
     """Measures go together, and ties make p larger: fewer than 5 of 100 are usual, 8 are not."""
     known = found("none 0")[p].dropna()
-    assert len(known) > 600
+    assert len(known) > 400
     assert 0.02 < (known <= LEVEL).mean() < 0.07
