@@ -116,7 +116,6 @@ def test_an_export_that_fails_leaves_the_earlier_one(monkeypatch: pytest.MonkeyP
 
 def test_another_form_of_export_stays_beside_one_of_the_same_results() -> None:
     pytest.importorskip("pyarrow")
-    pytest.importorskip("pyreadstat")
     ta.export("results", "o", to="stata")
     ta.export("results", "o", to="parquet")
     assert Path("o/turns.dta").is_file()

@@ -65,8 +65,8 @@ class _ExportForm:
 FORMS = {
     "csv": _ExportForm(".csv", nothing_needed, write_csv, names="columns.csv"),
     "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
-    "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
-    "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
+    "stata": _ExportForm(".dta", nothing_needed, write_stata, names="names_stata.csv"),
+    "spss": _ExportForm(".sav", library, write_spss, names="names_spss.csv"),
 }
 """The forms that tables can be exported to, by name."""
 
@@ -92,9 +92,9 @@ def export(  # noqa: PLR0913 (each is an option of the command)
         Folder for the files, made if need be (private, 0700). An earlier export of the same results to the same form
         is replaced.
     to : {"csv", "stata", "spss", "parquet", "codes_csv", "codes_jsonl"}, optional
-        ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need the package pyreadstat
-        (extra ``stats``), ``parquet`` needs pyarrow (extra ``parquet``), ``csv`` needs nothing. ``codes_csv`` and
-        ``codes_jsonl`` write the codes of people, a row a turn and code, without words.
+        ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. ``spss`` needs the package
+        pyreadstat (extra ``stats``), ``parquet`` pyarrow (extra ``parquet``). ``codes_csv`` and ``codes_jsonl`` write
+        the codes of people, a row a turn and code, without words.
     wide : bool, optional
         Whether the table `wide` is written, too: a row a session, every number that was measured in a column (up to
         some 1,300; Stata/BE opens 2,048). Default: for CSV alone.
@@ -113,8 +113,7 @@ def export(  # noqa: PLR0913 (each is an option of the command)
         The files: sessions, measures and parts (a row for each measure), turns, probabilities, turn_measures,
         behaviours (a row for each turn and code), responses, dyads where there are any, the codebook, and wide
         where it is asked for. For CSV also ``columns.csv``, which says what each column means; for Stata and
-        SPSS ``names_stata.csv`` or ``names_spss.csv``, with the name of each column there, and how many of its texts
-        had to be cut.
+        SPSS ``names_stata.csv`` or ``names_spss.csv``, with the name of each column there.
 
     Raises
     ------
@@ -128,7 +127,7 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     Notes
     -----
     Tables hold the words of the sessions only where the results do (column ``text`` of the turns, of ``--quotes``).
-    The same tables give the same bytes: where a form has a date, it is 1 January 2000.
+    The same tables give the same bytes, but for SPSS files, which have the time of writing in them.
     """
     if to in CODED_FORMS:
         if wide:

@@ -99,7 +99,7 @@ def _by_column(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
 
 
 def nothing_needed() -> None:
-    """Do nothing: CSV needs no library that could be missing."""
+    """Do nothing: CSV and Stata files need no library that could be missing."""
 
 
 def write_csv(exported: Sequence[ExportTable], out: Path) -> None:
