@@ -164,8 +164,8 @@ def _shifted(pool: Results, code: str, n: int, seed: int) -> tuple[float, float,
     own, of = (frame["counselor"] == "counselor 1").to_numpy(), counts(frame, name)
     before = frame[name].to_numpy(dtype=np.float64)
     # Each turn without the code gets it with the probability that adds so much on average.
-    chance = min(POINTS / 100 / (1 - float(np.nanmean(before))), 1.0)
-    after = np.where(own, of[:, 0] + rng.binomial((of[:, 1] - of[:, 0]).astype(int), chance), of[:, 0])
+    probability = min(POINTS / 100 / (1 - float(np.nanmean(before))), 1.0)
+    after = np.where(own, of[:, 0] + rng.binomial((of[:, 1] - of[:, 0]).astype(int), probability), of[:, 0])
     read = replace(pool, sessions=frame.assign(**{f"n_{code}": after, name: after / of[:, 1]}))
     tables = []
     for asked in (None, [name]):

@@ -32,10 +32,10 @@ def test_there_are_examples() -> None:
 def test_data_files_are_installed() -> None:
     package = resources.files("therapy_analytics")
     assert (package / "py.typed").is_file()
-    assert (package / "behaviours" / "codebooks" / "bolt.toml").is_file()
-    assert (package / "behaviours" / "weights" / "model.json").is_file()
-    assert (package / "behaviours" / "disclosure_weights" / "weights.npz").is_file()
-    assert (package / "language" / "vectors" / "vectors.npz").is_file()
+    assert (package / "codes" / "codebooks" / "bolt.toml").is_file()
+    assert (package / "codes" / "weights" / "model.json").is_file()
+    assert (package / "codes" / "disclosure_weights" / "weights.npz").is_file()
+    assert (package / "text" / "vectors" / "vectors.npz").is_file()
     assert len(list(lexicon_folder().glob("*.toml"))) >= 5
 
 

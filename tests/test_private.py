@@ -35,7 +35,7 @@ messages that `docs/privacy.md` names, and in nothing else."""
 OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters", "snow", "songs")
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
-HOLD_WORDS = {"converted_csv", "converted_vtt", "speakers", "drawn", "settling"}
+HOLD_WORDS = {"converted_csv", "converted_jsonl", "speakers", "drawn", "settling"}
 """Folders whose files hold words: what `convert`, `speakers`, and the pages of people who code are for."""
 TO_CODE = "turns.json"
 """The file of `sample` with the words of the turns that people are to code, of labels only the roles."""
@@ -411,8 +411,8 @@ def test_weights_that_hold_a_program_are_refused(folder: str, tmp_path: Path, mo
     monkeypatch.setenv("BOMB", str(tmp_path / "it_ran"))
     own = tmp_path / "model"
     own.mkdir()
-    (own / "model.json").write_bytes((PACKAGE / "behaviours" / folder / "model.json").read_bytes())
-    with np.load(PACKAGE / "behaviours" / folder / "weights.npz") as archive:
+    (own / "model.json").write_bytes((PACKAGE / "codes" / folder / "model.json").read_bytes())
+    with np.load(PACKAGE / "codes" / folder / "weights.npz") as archive:
         arrays = {name: archive[name] for name in archive.files}
     trap = io.BytesIO()
     np.savez(trap, **{name: np.array([Bomb()], dtype=object) for name in arrays}, allow_pickle=True)

@@ -125,7 +125,7 @@ def test_what_native_code_asks_of_a_network_and_leaves_in_the_home_is_seen(work:
 
 
 def test_a_version_of_onnxruntime_with_telemetry_is_seen_when_it_is_not_switched_off(work: Path) -> None:
-    encoder = Path(therapy_analytics.__file__).parent / "behaviours" / "weights" / "encoder_lower.onnx"
+    encoder = Path(therapy_analytics.__file__).parent / "codes" / "weights" / "encoder_lower.onnx"
     script = (
         "import onnxruntime; "
         f"onnxruntime.InferenceSession({str(encoder)!r}, providers=['CPUExecutionProvider']); "

@@ -73,7 +73,7 @@ def command(about: str | None) -> argparse.ArgumentParser:
     root = Path(__file__).resolve().parents[1]
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
-    parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
+    parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "codes" / "weights")
     parser.add_argument("--tables", type=Path, default=None)
     return parser
 

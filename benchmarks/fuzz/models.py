@@ -174,12 +174,12 @@ def _dictionary() -> Files:
 
 KINDS: dict[str, Kind] = {
     "own": Kind(tiny_model, use_own, 10),
-    "texts": Kind(functools.partial(_folder, PACKAGE / "behaviours" / "disclosure_weights"), _use_text_model, 4),
+    "texts": Kind(functools.partial(_folder, PACKAGE / "codes" / "disclosure_weights"), _use_text_model, 4),
     "codebook": Kind(lambda: {"book.toml": BOOK.encode()}, _use_book, 4),
     "lexicon": Kind(_words, _use_words, 2),
     "dictionary": Kind(_dictionary, _use_words, 2),
-    "vectors": Kind(functools.partial(_folder, PACKAGE / "language" / "vectors"), _use_vectors, 1),
-    "accurate": Kind(functools.partial(_folder, PACKAGE / "behaviours" / "weights"), _use_accurate, 1),
+    "vectors": Kind(functools.partial(_folder, PACKAGE / "text" / "vectors"), _use_vectors, 1),
+    "accurate": Kind(functools.partial(_folder, PACKAGE / "codes" / "weights"), _use_accurate, 1),
 }
 
 

@@ -85,7 +85,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for heading, path in HOMES.items():
         (home / PACKAGE.name / path).write_text(texts[heading], encoding="utf-8")
     (book,) = re.findall(r'write_text\("""\n(.*?)"""\)', texts["A codebook"], flags=re.DOTALL)
-    (home / PACKAGE.name / "behaviours/codebooks/our_clinic.toml").write_text(book, encoding="utf-8")
+    (home / PACKAGE.name / "codes/codebooks/our_clinic.toml").write_text(book, encoding="utf-8")
     (home / "talks").mkdir()
     for number in range(N_TALKS):
         (home / "talks" / f"talk_{number}.rec").write_text(a_talk(number), encoding="utf-8")
