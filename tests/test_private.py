@@ -35,7 +35,7 @@ messages that `docs/privacy.md` names, and in nothing else."""
 OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters", "snow", "songs")
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
-HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted", "speakers", "drawn", "settling"}
+HOLD_WORDS = {"converted_csv", "converted_jsonl", "redacted", "speakers", "drawn", "settling"}
 """Folders whose files hold words: what `convert`, `redact`, `speakers`, and the pages of people who code are for."""
 TO_CODE = "turns.json"
 """The file of `sample` with the words of the turns that people are to code, of labels only the roles."""
