@@ -139,7 +139,8 @@ def printed(given: set[str]) -> list[tuple[Example, int, str]]:
         done = CliRunner().invoke(app, example.words)
         found.append((example, done.exit_code, done.output))
     turns = pd.concat([pd.read_csv(path) for path in Path("course/sessions").glob("*/turns.csv")])
-    turns[turns["role"] == "therapist"][["session_id", "turn", "mi_reflection"]].to_csv("course_codes.csv", index=False)
+    coded = turns[turns["role"] == "therapist"][["session_id", "turn", "mi_reflection"]]
+    coded.assign(inclusion=1).to_csv("course_codes.csv", index=False)  # sessions that were coded whole
     return found
 
 

@@ -101,7 +101,10 @@ def test_three_clusters_a_side_are_shown_and_never_claimed() -> None:
     rates = np.repeat([[0.1] * 4, [0.9] * 4], 3, axis=0) + np.linspace(0, 0.05, 6)[:, None]
     found = compare(counted(rates, programme=list("aaabbb"), counselor=list("uvwxyz")), by="programme", options=FEW)
     assert set(found.table.loc[found.table["measure"].isin(RATES), "finding"]) == {"too few"}
-    assert "With fewer than four counselors on a side nothing is claimed, only shown: programme a." in found.words
+    assert (
+        "With fewer than four counselors on a side nothing is claimed, only shown: programme a, programme b."
+        in found.words
+    )
     assert "| therapist question rate | 11% (7.2 to 14; 13 of 120) | 94% (91 to 98; 113 of 120) |" in found.words
     assert "No difference was tested; what could not be compared says why." in found.words
 

@@ -231,7 +231,8 @@ def test_where_nothing_orders_sessions_nothing_is_claimed_within_clients(study: 
 
 
 def test_raw_synchrony_is_not_related_to_scores(study: Path) -> None:
-    with pytest.raises(BadOptionError, match="surrogate pairs"):
-        ta.outcomes(study / "results", study / "phq9.csv", options=ta.OutcomeOptions(measures=("lsm_turn_mean_z",)))
+    options = ta.OutcomeOptions(measures=("lsm_turn_mean_z", "semantic_similarity"))
+    asked = ta.outcomes(study / "results", study / "phq9.csv", options=options).associations
+    assert set(asked["measure"]) == {"lsm_turn_mean_excess", "semantic_similarity_excess"}
     table = pd.read_csv(study / "out" / "associations.csv")
     assert not table["measure"].isin(["lsm_turn_mean", "semantic_similarity"]).any()

@@ -131,7 +131,7 @@ def _lengths(table: pd.DataFrame, data: Grouped) -> Lines:
                 lines.append(
                     f"- **{str(who).title()} turns of {label(data, longer)} are longer** than those of "
                     f"{label(data, shorter)} ({max(words):.0f} words on average against {min(words):.0f}). Longer "
-                    "turns have more of every code: read the differences at like length."
+                    "turns have more of every code: read the differences at like length (comparison.csv)."
                 )
     more = f"- {len(lines) - _MOST_LENGTHS} more differ so in the length of turns (comparison.csv, words_per_turn)."
     return [*lines[:_MOST_LENGTHS], *([more] if len(lines) > _MOST_LENGTHS else [])]
@@ -413,12 +413,13 @@ def _left_out(table: pd.DataFrame, data: Grouped) -> Lines:
     ]
     pairs = list(zip(rest["group"], rest["against"], strict=True))
     whole = pd.Series([pair in alone for pair in pairs], index=rest.index, dtype=bool)
-    small = dict.fromkeys(
-        f"{label(data, row['group'])} beside {spaced(row['against'])}"
-        if beside
-        else label(data, row["group"] if row["n_clusters"] < FEWEST_TO_CLAIM else row["against"])
-        for row in rest[clusters & whole].to_dict("records")
-    )
+    small: dict[str, None] = {}
+    for row in rest[clusters & whole].to_dict("records"):
+        if beside:
+            small[f"{label(data, row['group'])} beside {spaced(row['against'])}"] = None
+        else:
+            sides = (("group", "n_clusters"), ("against", "n_clusters_against"))
+            small |= {label(data, row[side]): None for side, n in sides if row[n] < FEWEST_TO_CLAIM}
     if small:
         lines.append(f"With fewer than four {units} on a side nothing is claimed, only shown: {listed(list(small))}.")
     some = rest[clusters & ~whole]["measure"].unique()
