@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from therapy_analytics.text import Lexicon, load_lexicon
 
 _NAMES = {
-    "stats.agreement": ["GoldOptions", "agreement"],
+    "stats.agreement": ["GoldOptions"],
     "results.analysis": ["Analysis"],
     "codes": ["TaggerOptions"],
-    "stats.compare": ["CompareOptions", "compare"],
+    "stats.compare": ["CompareOptions"],
     "core.pseudonyms": ["load_pseudonyms"],
     "run.dialogues": ["synchrony"],
     "results.exports": ["export"],
     "text": ["Lexicon", "load_lexicon"],
     "measures": ["Column", "OnPage", "measure"],
-    "stats.outcomes": ["OutcomeOptions", "outcomes"],
+    "stats.outcomes": ["OutcomeOptions"],
     "readers": ["ReadOptions", "read", "read_files", "reader"],
     "results": ["load", "wide"],
     "run": ["Writing", "analyze"],
@@ -51,7 +51,16 @@ _NAMES = {
     "measures.settings": ["Settings"],
     "stats.training": ["TrainOptions", "train"],
 }
-_MODULES = {"errors": "core.errors", "plots": "plots", "report": "report", "run": "run", "speakers": "speakers"}
+_MODULES = {
+    "errors": "core.errors",
+    "plots": "plots",
+    "report": "report",
+    "run": "run",
+    "speakers": "speakers",
+    "agreement": "stats.agreement",
+    "compare": "stats.compare",
+    "outcomes": "stats.outcomes",
+}
 """Public names by the module that holds them, and modules. They are loaded on first use, so that ``tanalyze --help``
 imports nothing heavy."""
 _HOMES = {name: home for home, names in _NAMES.items() for name in names} | _MODULES

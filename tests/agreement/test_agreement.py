@@ -280,3 +280,10 @@ def test_ten_annotators_of_the_main_behaviour(of_ten, ten):
     assert of_ten.pairs["reference"].nunique() == 11
     assert GoldOptions().blank == "none"
     assert len(rows) == 2200
+
+
+def test_the_folder_can_be_called_whatever_was_imported_first(turns):
+    import therapy_analytics.stats.agreement as folder
+
+    human = pd.DataFrame({"session_id": "s0", "turn": [0, 2], "question": [1, 0]})
+    assert folder(turns, human).codes["n_turns"].tolist() == [2]

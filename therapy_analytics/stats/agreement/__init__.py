@@ -7,7 +7,10 @@
 
 from __future__ import annotations
 
+from therapy_analytics.core.verbs import call_by_name
 from therapy_analytics.stats.agreement._agreement import Agreement, agreement
 from therapy_analytics.stats.agreement._gold import NAMES, GoldOptions
 
 __all__ = ["NAMES", "Agreement", "GoldOptions", "agreement"]
+
+call_by_name(__name__)

@@ -9,7 +9,10 @@ How to add a scale that everybody uses: add a row to ``scales.csv``, with its so
 
 from __future__ import annotations
 
+from therapy_analytics.core.verbs import call_by_name
 from therapy_analytics.stats.outcomes._outcomes import OutcomeOptions, Outcomes, outcomes
 from therapy_analytics.stats.outcomes._scores import NAMES
 
 __all__ = ["NAMES", "OutcomeOptions", "Outcomes", "outcomes"]
+
+call_by_name(__name__)
