@@ -18,9 +18,10 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.core.errors import BadOptionError, CannotWriteError
+from therapy_analytics.core.page_frame import as_json
 from therapy_analytics.report import report
 from therapy_analytics.report._data import report_data
-from therapy_analytics.report._page import PAGE, SCRIPTS, as_json, assemble
+from therapy_analytics.report._page import SCRIPTS, assemble
 from therapy_analytics.results import opened
 from therapy_analytics.run import Writing
 
@@ -241,12 +242,8 @@ def test_no_two_scripts_of_the_page_use_one_name() -> None:
         name
         for script in SCRIPTS
         for name in re.findall(
-            r"^(?:async )?(?:function|const|let) (\w+)", (PAGE / script).read_text("utf-8"), re.MULTILINE
+            r"^(?:async )?(?:function|const|let) (\w+)", script.read_text("utf-8"), re.MULTILINE
         )
     ]
     assert len(names) > 100
     assert [name for name in set(names) if names.count(name) > 1] == []
-
-
-def _script(name: str) -> str:
-    return (PAGE / name).read_text(encoding="utf-8")

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.report._page import PAGE as REPORT
-from therapy_analytics.report._page import as_json, put_together
+from therapy_analytics.core.page_frame import SCRIPT, STYLE, as_json, put_together
 
 OWN = Path(__file__).parent / "page"
-STYLES = (REPORT / "style.css", OWN / "coding.css")
-COMMON = (REPORT / "common.js", OWN / "shared.js")
+STYLES = (STYLE, OWN / "coding.css")
+COMMON = (SCRIPT, OWN / "shared.js")
 
 
 def assemble(title: str, data: Mapping[str, Any], scripts: Sequence[str]) -> bytes:

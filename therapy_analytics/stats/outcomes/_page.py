@@ -10,12 +10,11 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from therapy_analytics.report._page import PAGE, policy
+from therapy_analytics.core.page_frame import STYLE, policy
 from therapy_analytics.stats.outcomes._course import WORSE
 from therapy_analytics.stats.outcomes._join import DANGER, Joined
 from therapy_analytics.stats.outcomes._words import TAGGER_ERROR
 
-_STYLE = ("style.css",)
 _OWN = ".course img { max-width: 100%; height: auto; background: #fff; } .course { break-inside: avoid; }"
 _NO_RATING = (
     "For whoever made this page. Scores are what clients said, codes are a machine's, and a change says nothing of its "
@@ -61,7 +60,7 @@ class CoursePage:
         report : str, optional
             Where the report page of the results lies, seen from this page: sessions lead to their view in it.
         """
-        style = "\n".join([*((PAGE / name).read_text(encoding="utf-8") for name in _STYLE), _OWN])
+        style = "\n".join([STYLE.read_text(encoding="utf-8"), _OWN])
         own = {name: self.course[self.course[self.by] == name] for name in figures}
         order = self.ordered(figures)
         left_out = _LEFT_OUT.format(shown=len(order), n=n_people) if len(order) < n_people else ""
