@@ -241,9 +241,7 @@ def test_no_two_scripts_of_the_page_use_one_name() -> None:
     names = [
         name
         for script in SCRIPTS
-        for name in re.findall(
-            r"^(?:async )?(?:function|const|let) (\w+)", script.read_text("utf-8"), re.MULTILINE
-        )
+        for name in re.findall(r"^(?:async )?(?:function|const|let) (\w+)", script.read_text("utf-8"), re.MULTILINE)
     ]
     assert len(names) > 100
     assert [name for name in set(names) if names.count(name) > 1] == []

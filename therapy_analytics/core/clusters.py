@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import nan, sqrt
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -72,18 +70,3 @@ def cluster_sums(values: Floats, clusters: NDArray[np.generic]) -> Floats:
     """Return the sum of `values` (n,) in each cluster (n_clusters,); `clusters` (n,) are labels of any kind."""
     place = np.unique(clusters, return_inverse=True)[1]
     return np.bincount(place, values).astype(np.float64)
-
-
-def cluster_error(contributions: Floats, clusters: NDArray[np.generic]) -> tuple[float, int]:
-    """Return the cluster-robust standard error of an estimate, and the number of clusters; nan for one cluster.
-
-    Parameters
-    ----------
-    contributions : float64 array (n,)
-        What each unit adds to the estimate's deviation from its expectation.
-    clusters : array (n,)
-        The cluster of each unit.
-    """
-    sums = cluster_sums(contributions, clusters)
-    n = len(sums)
-    return (sqrt(n / (n - 1) * float(sums @ sums)) if n > 1 else nan), n

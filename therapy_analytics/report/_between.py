@@ -12,7 +12,7 @@ from therapy_analytics.core.clusters import SESSION
 from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import HIGH, Finding
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural, sentence
-from therapy_analytics.stats.compare._groups import OTHERS, Grouped, contrasts, grouped
+from therapy_analytics.stats.compare._groups import OTHERS, GroupContrast, Grouped, contrasts, grouped
 from therapy_analytics.stats.compare._measures import FEW, choose
 from therapy_analytics.stats.compare._phrases import unit_name
 from therapy_analytics.stats.compare._reference import LEVEL, against_references
@@ -45,10 +45,14 @@ def of_groups(
     known = {one.name: one for one in shown}
     asked = [one for one in choose(results, [FEW]) if one.claimed and one.name in known]
     tables = [grouped(results, asked, by=name, cluster=None) for name in BY if asked and name in about]
-    turns = results.turns([one.code for one in asked if one.code]) if tables else pd.DataFrame()
+    beside = [(data, _with_enough(data)) for data in tables]
+    # All files of turns are read for this, so only where something can be claimed.
+    claims = any(every and not data.barred for data, every in beside)
+    turns = results.turns([one.code for one in asked if one.code]) if claims else None
     found, n = [], 0
-    for data in tables:
-        for rows, told in ((_beside_rest(data, turns), _of_rest), (_beside_people(data, profiles), _of_people)):
+    for data, every in beside:
+        rest = comparison_table(data, every, turns=turns)
+        for rows, told in ((rest, _of_rest), (_beside_people(data, profiles), _of_people)):
             n += int(rows["p"].notna().sum())
             for row in rows[rows["finding"] == DIFFERS].to_dict("records"):
                 p = float(row["p_adjusted"]) * len(tables)
@@ -64,10 +68,10 @@ def _finding(one: Shown, row: Row, data: Grouped, told: Told, p: float) -> Findi
     return Finding(f"{line}; {p_short(p)}", f"{under[1]}: {detail} {p_words(p)}", one.name, p, size, under)
 
 
-def _beside_rest(data: Grouped, turns: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of each group beside all others; of two groups, once, as each is the other's rest."""
+def _with_enough(data: Grouped) -> list[GroupContrast]:
+    """Return each group beside all others; of two groups, one alone, as each is the other's rest."""
     every = [one for one in contrasts(data, OTHERS) if min(one.own.sum(), one.other.sum()) >= FEWEST_TO_CLAIM]
-    return comparison_table(data, every[:1] if len(data.names) == 2 else every, turns=turns)
+    return every[:1] if len(data.names) == 2 else every
 
 
 def _beside_people(data: Grouped, profiles: pd.DataFrame | None) -> pd.DataFrame:

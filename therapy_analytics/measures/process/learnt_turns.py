@@ -13,6 +13,7 @@ from therapy_analytics.readers._notes import counted
 from therapy_analytics.text import AnnotatedSession
 
 NAMES = ("learnt_turns", "skilled_reference_turns", "unskilled_reference_turns", "model_reference_turns")
+OF_REFERENCES = NAMES[1:]
 UNKNOWN = (
     "It is not known which of these sessions the tagger learnt from (results of an earlier version, or a table in "
     "memory): agreement on such sessions is not evidence."

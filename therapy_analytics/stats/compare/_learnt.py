@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures.process.learnt_turns import UNKNOWN, among, were_learnt_from
+from therapy_analytics.measures.process.learnt_turns import OF_REFERENCES, UNKNOWN, among, were_learnt_from
 from therapy_analytics.stats.compare._groups import REFERENCE
 from therapy_analytics.stats.compare._reference import HUMAN, PREFIX, in_reference
 from therapy_analytics.stats.compare._results import Results
@@ -54,7 +54,7 @@ def apart_from_reference(read: Results, against: str, *, counted: bool) -> Resul
         return read
     head = "; ".join(told)
     if counted:
-        none = {f"{one}_reference_turns": np.nan for one in ("skilled", "unskilled", "model")}
+        none = dict.fromkeys(OF_REFERENCES, np.nan)
         warning = f"{head}. They are compared with it as asked: beside themselves they differ too little."
         return replace(read, sessions=read.sessions.assign(**none), warnings=(warning, *read.warnings))
     if all(were.all() for were in inside.values()):

@@ -35,15 +35,23 @@ class LikeLength:
     words_against: float = np.nan
 
 
-def in_bins(turns: pd.DataFrame, sessions: pd.Series, code: str) -> Floats | None:
+def places(turns: pd.DataFrame, sessions: pd.Series) -> Ints:
+    """Return the place of each turn's session among the ids of sessions, -1 for others (n_turns,)."""
+    ids = pd.Index(turns["session_id"].astype(str))
+    return np.asarray(pd.Index(sessions.astype(str)).get_indexer(ids), dtype=np.int64)
+
+
+def in_bins(turns: pd.DataFrame, place: Ints, n_sessions: int, code: str) -> Floats | None:
     """Return what each session has in each bin of words: turns with the code, all turns that could have it, words.
 
     Parameters
     ----------
     turns : DataFrame
-        A row a turn: ``session_id``, ``n_words`` and the code.
-    sessions : Series
-        The ids of the n sessions.
+        A row a turn: ``n_words`` and the code.
+    place : int64 array (n_turns,)
+        As `places` gives it.
+    n_sessions : int
+        The number n of sessions.
     code : str
         The code's column; missing in turns that cannot have it.
 
@@ -54,7 +62,6 @@ def in_bins(turns: pd.DataFrame, sessions: pd.Series, code: str) -> Floats | Non
     """
     if code not in turns or "n_words" not in turns:
         return None
-    place = pd.Index(sessions.astype(str)).get_indexer(pd.Index(turns["session_id"].astype(str)))
     hits = turns[code].to_numpy(dtype=np.float64, na_value=np.nan)
     words = turns["n_words"].to_numpy(dtype=np.float64, na_value=np.nan)
     known = (place >= 0) & ~np.isnan(hits) & ~np.isnan(words)
@@ -62,7 +69,7 @@ def in_bins(turns: pd.DataFrame, sessions: pd.Series, code: str) -> Floats | Non
         return None
     place, hits, words = place[known], hits[known], words[known]
     edges = np.quantile(words, np.arange(1, BINS) / BINS)
-    found = np.zeros((len(sessions), BINS, 3))
+    found = np.zeros((n_sessions, BINS, 3))
     np.add.at(found, (place, np.searchsorted(edges, words)), np.stack([hits, np.ones_like(hits), words], axis=1))
     return found
 

@@ -264,8 +264,8 @@ def against_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFra
 
 def _too_few(side: Row, row: Row) -> bool:
     """Return whether a group has too few clusters, or too few turns are expected at the rate of the reference."""
-    turns, mean = float(side["out_of"]), float(row["mean"])
-    expected = turns * min(mean, 1 - mean) if turns == turns else np.inf  # noqa: PLR0124 (nan: no rate of turns)
+    mean = float(row["mean"])
+    expected = float(side["out_of"]) * min(mean, 1 - mean)  # nan for what is no rate of turns, and never too few
     return bool(side["n_clusters"] < FEWEST_TO_CLAIM or expected < FEWEST_EVENTS)
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 from therapy_analytics.core.clusters import SESSION, Bools, Floats, Ints
 from therapy_analytics.stats.compare import _effects as fx
 from therapy_analytics.stats.compare._groups import GroupContrast, Grouped
-from therapy_analytics.stats.compare._like_length import LikeLength, in_bins, of_excess, of_rates
+from therapy_analytics.stats.compare._like_length import LikeLength, in_bins, of_excess, of_rates, places
 from therapy_analytics.stats.compare._measures import SYNCHRONY
 from therapy_analytics.stats.compare._permutation import Permuted, moderated, paired, two_samples
 
@@ -134,7 +134,8 @@ def comparison_table(
     if not contrasts:
         return pd.DataFrame(columns=list(COLUMNS))
     within, length = variance_within_groups(data), lengths(data.sessions)
-    binned = [in_bins(turns, data.sessions["session_id"], one.code) if turns is not None else None
+    place = places(turns, data.sessions["session_id"]) if turns is not None else np.zeros(0, dtype=np.int64)
+    binned = [in_bins(turns, place, len(data.sessions), one.code) if turns is not None else None
               for one in data.measures]  # fmt: skip
     parts = []
     for contrast in contrasts:
@@ -146,8 +147,8 @@ def comparison_table(
         parts.append(rows.assign(**_of_like_length(like)))
     table = pd.concat(parts, ignore_index=True)
     table["p_adjusted"] = fx.holm(table["p"].to_numpy(dtype=np.float64))
-    apart = _beside_zero(table, "difference")
-    also = _beside_zero(table, "at_like_length")
+    apart = beside_zero(table, "difference")
+    also = beside_zero(table, "at_like_length")
     sure = apart.ne(0) & (table["family"].ne(SYNCHRONY) | also.eq(apart))
     return with_findings(table.assign(differs=(table["p_adjusted"] < 0.05) & sure))[list(COLUMNS)]
 
@@ -200,7 +201,7 @@ def _of_like_length(found: Sequence[LikeLength]) -> dict[str, list[float] | list
     }
 
 
-def _beside_zero(table: pd.DataFrame, name: str) -> pd.Series:
+def beside_zero(table: pd.DataFrame, name: str) -> pd.Series:
     """Return 1 where an interval lies above 0, -1 where it lies below, and 0 elsewhere."""
     return (table[f"{name}_lo"] > 0).astype(int) - (table[f"{name}_hi"] < 0).astype(int)
 

@@ -17,7 +17,15 @@ from therapy_analytics.stats.compare._groups import Grouped
 from therapy_analytics.stats.compare._measures import SYNCHRONY
 from therapy_analytics.stats.compare._permutation import EXACT_UP_TO
 from therapy_analytics.stats.compare._phrases import NAMES, p_phrase, spaced, unit_name
-from therapy_analytics.stats.compare._table import DIFFERS, NOT_TESTED, TOO_FEW, UNCLEAR, cluster_means, lengths
+from therapy_analytics.stats.compare._table import (
+    DIFFERS,
+    NOT_TESTED,
+    TOO_FEW,
+    UNCLEAR,
+    beside_zero,
+    cluster_means,
+    lengths,
+)
 
 FEWEST_LEVELS, FEWEST_NUMBERS = 3, 5
 """Ordered levels that have a trend; and different numbers from which they are divided into thirds to be shown."""
@@ -119,9 +127,8 @@ def trend_table(data: Grouped, level: Floats, *, permutations: int, seed: int) -
         rows.append(row | {"few": n < FEWEST})
     table = pd.DataFrame(rows).reindex(columns=[*TREND_COLUMNS, "few"])
     table["p_adjusted"] = holm(table["p"].to_numpy(dtype=np.float64))
-    of_length = (table["at_like_length_lo"] > 0) | (table["at_like_length_hi"] < 0)
-    same = np.sign(table["at_like_length"]) == np.sign(table["rank_correlation"])
-    sure = (table["p_adjusted"] < 0.05) & (table["family"].ne(SYNCHRONY) | (of_length & same))
+    also = beside_zero(table, "at_like_length").eq(np.sign(table["rank_correlation"]))
+    sure = (table["p_adjusted"] < 0.05) & (table["family"].ne(SYNCHRONY) | also)
     cases = [table["few"].astype(bool), table["p"].isna(), sure]
     table["finding"] = np.select(cases, [TOO_FEW, NOT_TESTED, DIFFERS], default=UNCLEAR)
     return table[list(TREND_COLUMNS)]
