@@ -24,8 +24,8 @@ import therapy_analytics as ta
 from benchmarks._markdown import markdown
 from therapy_analytics.codes import builtin_codebooks, load_accurate
 from therapy_analytics.core.session import ROLES, Role, Session, Turn
-from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures.alliance.ruptures import ruptures
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.measures.process.responses import responses
 from therapy_analytics.text import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.text.lexicons import Matcher

@@ -21,8 +21,8 @@ from benchmarks._corpora import of_quality, sessions_of
 from benchmarks._markdown import markdown
 from therapy_analytics.codes import load_tagger, with_codes
 from therapy_analytics.core.session import Session
-from therapy_analytics.measures._turns import slope
 from therapy_analytics.measures.process.change_balance import balance, change_balance
+from therapy_analytics.measures.turns import slope
 from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.text.lexicons import Matcher
 

@@ -35,7 +35,7 @@ from sklearn.preprocessing import StandardScaler
 import therapy_analytics as ta
 from benchmarks._markdown import markdown
 from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.results.references import LEDGER, LEDGER_KINDS
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
-from therapy_analytics.readers._build import build_session
+from therapy_analytics.readers.build import build_session
 from therapy_analytics.readers.writers import WRITERS
 
 RUNS, SESSIONS, TURNS = 5, 200, 100

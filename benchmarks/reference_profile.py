@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks._markdown import markdown
-from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.stats.compare import GROUPS, reference_profiles
 from therapy_analytics.text import builtin_lexicons
 

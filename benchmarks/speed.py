@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     from therapy_analytics import Session, Settings
-    from therapy_analytics.measures._base import Value
+    from therapy_analytics.measures.base import Value
 
 RUNS = 3
 ROOT = Path(__file__).resolve().parents[1]

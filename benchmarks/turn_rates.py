@@ -26,7 +26,7 @@ from benchmarks._markdown import markdown
 from therapy_analytics.codes import builtin_codebooks
 from therapy_analytics.codes.codebook import DEFAULT_CORRELATION, correlation_of
 from therapy_analytics.core.session import Role
-from therapy_analytics.measures._intervals import (
+from therapy_analytics.measures.intervals import (
     WORD_CORRELATION,
     Floats,
     wilsons,

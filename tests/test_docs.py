@@ -14,9 +14,9 @@ import typer.main
 
 from therapy_analytics.cli import app
 from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import MEASURES, all_columns
+from therapy_analytics.measures.base import MEASURES, all_columns
 from therapy_analytics.plots import PLOTS
-from therapy_analytics.readers._base import READERS
+from therapy_analytics.readers.base import READERS
 from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ from tests.golden import (
     sample_values,
     turn_fingerprints,
 )
-from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 

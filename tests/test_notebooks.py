@@ -107,7 +107,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[P
 
 ONE_ANALYSIS = """
 import therapy_analytics as ta
-from therapy_analytics.measures._base import MEASURES
+from therapy_analytics.measures.base import MEASURES
 
 def analyze(sessions, *, _analyze=ta.analyze, _names=MEASURES.names, _done={}, **options):
     key = (len(sessions), str(options), len(_names()))

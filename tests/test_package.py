@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 yaml = pytest.importorskip("yaml")  # comes with the extra docs

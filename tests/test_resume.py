@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 import therapy_analytics as ta
 from therapy_analytics import results
 from therapy_analytics.core.errors import BadOptionError, CannotWriteError
-from therapy_analytics.readers import _transcript_reading
+from therapy_analytics.readers import transcript_reading
 from therapy_analytics.results import opened
 from therapy_analytics.run import _work
 
@@ -256,4 +256,4 @@ def test_what_others_keep_under_our_names_is_not_touched(name: str, talks: Path,
 def test_no_words_stay_in_memory_after_a_run(talks: Path, tmp_path: Path) -> None:
     ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
     assert not _work._held
-    assert not _transcript_reading._LAST
+    assert not transcript_reading._LAST

@@ -316,7 +316,7 @@ ADDED = """
 import sys
 import pandas as pd
 from therapy_analytics.results import analysis
-from therapy_analytics.measures._rows import row_column
+from therapy_analytics.measures.rows import row_column
 
 COLUMNS = (row_column("session_id", "The session"), row_column("n_turns", "Turns", "count", low=0))
 analysis.TABLES += (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.text import EXTRAS, builtin_lexicons
 
 ROOT = Path(__file__).resolve().parents[1]

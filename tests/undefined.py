@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.base import Value
 
 
 def without_totals(values: Mapping[str, Value]) -> dict[str, Value]:

@@ -25,8 +25,8 @@ from therapy_analytics.codes.danger import with_danger
 from therapy_analytics.codes.tagger import decided
 from therapy_analytics.core.session import Session
 from therapy_analytics.measures import Column, Measure, values_of
-from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures.arrays import read_as_arrays, with_donors
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.measures.process.learnt_turns import NAMES as OF_TRAINING
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.results.references import GROUPS, PROFILES, TAGGERS

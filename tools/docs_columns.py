@@ -10,7 +10,7 @@ import pandas as pd
 
 from therapy_analytics.codes import Codebook, builtin_codebooks
 from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import all_columns, count_name, total_name
+from therapy_analytics.measures.base import all_columns, count_name, total_name
 from therapy_analytics.results.codebook_table import codebook_of, codes_table
 from therapy_analytics.run import analyze
 from therapy_analytics.text import EXTRAS, builtin_lexicons

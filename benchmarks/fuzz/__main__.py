@@ -22,10 +22,9 @@ from pathlib import Path
 
 from benchmarks.fuzz.mutators import mutated
 from benchmarks.fuzz.one_file import Outcome, outcome
-from therapy_analytics.readers import ReadOptions
-from therapy_analytics.readers._account import TablesWarning
-from therapy_analytics.readers._base import READERS, load_source
-from therapy_analytics.readers._files import choose_reader
+from therapy_analytics.readers import ReadOptions, choose_reader
+from therapy_analytics.readers.account import TablesWarning
+from therapy_analytics.readers.base import READERS, load_source
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (ROOT / "sample_transcripts", ROOT / "tests" / "formats")

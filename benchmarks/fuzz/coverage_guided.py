@@ -27,7 +27,7 @@ def main() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["therapy_analytics"]):
-        from therapy_analytics.readers._base import READERS
+        from therapy_analytics.readers.base import READERS
 
         names = [one.name for one in READERS]  # which imports them all
     given, flags = _arguments(names)
@@ -69,8 +69,9 @@ def _seed(corpus: Path, reader: str) -> None:
 def _target(name: str) -> Callable[[bytes], None]:
     """Return what libFuzzer calls: all that a run does with a file that this reader may win."""
     from therapy_analytics.core.errors import TherapyAnalyticsError
-    from therapy_analytics.readers._base import READERS, ReadOptions, decoded
-    from therapy_analytics.readers._build import build_session, fingerprint, safe_id
+    from therapy_analytics.core.ids import safe_id
+    from therapy_analytics.readers.base import READERS, ReadOptions, decoded
+    from therapy_analytics.readers.build import build_session, fingerprint
 
     reader, options = READERS[name], ReadOptions()
     path = Path(f"case{reader.suffixes[0]}")

@@ -13,8 +13,8 @@ from pathlib import Path
 from therapy_analytics.core.errors import TherapyAnalyticsError
 from therapy_analytics.core.session import ROLES, Session
 from therapy_analytics.readers import FileReading, Inspection, ReadOptions, inspect
-from therapy_analytics.readers._transcript_reading import _read
-from therapy_analytics.readers._transcripts import Transcript
+from therapy_analytics.readers.transcript_reading import _read
+from therapy_analytics.readers.transcripts import Transcript
 
 SLOWEST_S = 2.0
 _GIVEN_UP_S = 20

@@ -30,8 +30,8 @@ from therapy_analytics.codes import (
 from therapy_analytics.codes.codebook import DEFAULT_CORRELATION
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError, TherapyAnalyticsError, UnknownNameError
 from therapy_analytics.core.session import Role, Session, Turn
-from therapy_analytics.measures._base import all_columns
-from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.measures.base import all_columns
+from therapy_analytics.measures.intervals import wilson
 from therapy_analytics.results.tables import refuse_taken_names
 from therapy_analytics.run import Writing
 from therapy_analytics.text import EXTRAS

@@ -11,7 +11,7 @@ from talks import session
 
 from benchmarks import reference_profile
 from therapy_analytics.core.errors import UnknownNameError
-from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.measures.process.learnt_turns import NAMES as OF_TRAINING
 from therapy_analytics.stats.compare import GROUPS, reference_profiles
 from therapy_analytics.text import builtin_lexicons

@@ -19,7 +19,7 @@ from therapy_analytics.core.errors import DuplicateNameError, UnknownNameError
 from therapy_analytics.core.registry import Registry
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.plots import PLOTS
-from therapy_analytics.readers._base import READERS
+from therapy_analytics.readers.base import READERS
 from therapy_analytics.readers.writers import WRITERS
 
 ROOMS = (

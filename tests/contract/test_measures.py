@@ -17,7 +17,7 @@ import therapy_analytics as ta
 from therapy_analytics.codes import TaggerOptions
 from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures import MEASURES, Column, Measure
-from therapy_analytics.measures._base import STATISTICS, all_columns, wide_name
+from therapy_analytics.measures.base import STATISTICS, all_columns, wide_name
 from therapy_analytics.measures.settings import extras_of
 from therapy_analytics.results.analysis import IN_ANALYSIS
 from therapy_analytics.results.tables import SESSION_COLUMNS

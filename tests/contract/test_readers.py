@@ -14,10 +14,9 @@ import pytest
 from therapy_analytics.core.errors import DuplicateNameError, UnreadableFileError
 from therapy_analytics.core.registry import Registry
 from therapy_analytics.core.session import ROLES, Session
-from therapy_analytics.readers import FileReading, RawSession, ReadOptions, Source, _files, read_files
-from therapy_analytics.readers._base import BINARY, READERS, Reader, load_source
-from therapy_analytics.readers._files import choose_reader
+from therapy_analytics.readers import FileReading, RawSession, ReadOptions, Source, _files, choose_reader, read_files
 from therapy_analytics.readers._metadata import is_metadata
+from therapy_analytics.readers.base import BINARY, READERS, Reader, load_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
 """The tables beside these transcripts tell of other sessions as well."""

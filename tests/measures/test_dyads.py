@@ -10,7 +10,7 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.core.session import Session, Turn
-from therapy_analytics.measures._dyads import MOST
+from therapy_analytics.measures.dyads import MOST
 
 FAST = ta.TaggerOptions(kind="fast")
 COUPLE = """\

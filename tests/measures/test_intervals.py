@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from therapy_analytics.measures._intervals import ratio, wilson, wilsons
+from therapy_analytics.measures.intervals import ratio, wilson, wilsons
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 24), (7, 24), (24, 24), (3, 500), (250, 500)])

@@ -10,8 +10,8 @@ import pytest
 from therapy_analytics.codes import load_tagger, with_codes
 from therapy_analytics.core.session import Role, Session, Turn
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures._rates import counted_rate
-from therapy_analytics.measures._turns import last_of, next_of, slopes, third_of
+from therapy_analytics.measures.rates import counted_rate
+from therapy_analytics.measures.turns import last_of, next_of, slopes, third_of
 from therapy_analytics.text import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.text.lexicons import Matcher
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.undefined import without_totals
 from therapy_analytics.measures.process.speech_marks import speech_marks
-from therapy_analytics.readers._marks import split_marks
+from therapy_analytics.readers.marks import split_marks
 
 
 def test_marks_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]

@@ -7,7 +7,7 @@ from boards import SIZES, assert_no_overlaps, codes, drawn, new_axes, place, tex
 
 from therapy_analytics import plots
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.measures.intervals import wilson
 from therapy_analytics.plots._codes import behaviours, rates
 from therapy_analytics.results.references import reference_profiles
 

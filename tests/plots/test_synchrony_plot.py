@@ -9,7 +9,7 @@ from matplotlib.path import Path
 
 from therapy_analytics import plots
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures._rows import PART_COLUMNS
+from therapy_analytics.measures.rows import PART_COLUMNS
 from therapy_analytics.plots._outlines import MINUS
 from therapy_analytics.plots._synchrony import CORE
 from therapy_analytics.plots.synchrony_beside_null import wilson

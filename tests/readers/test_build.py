@@ -8,9 +8,10 @@ import tracemalloc
 
 import pytest
 
+from therapy_analytics.core.ids import MAX_ID, safe_id, unique_id
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, ReadOptions, Row
-from therapy_analytics.readers._build import MAX_ID, build_session, fingerprint, safe_id, unique_id
+from therapy_analytics.readers.build import build_session, fingerprint
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

@@ -9,7 +9,7 @@ import pytest
 
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import FileReading, RawSession, ReadOptions, Row, read, read_files
-from therapy_analytics.readers._build import build_session
+from therapy_analytics.readers.build import build_session
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, Source, read
-from therapy_analytics.readers._base import READERS
+from therapy_analytics.readers.base import READERS
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

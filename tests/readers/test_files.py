@@ -223,7 +223,7 @@ def test_a_defect_of_a_reader_stops_nothing_and_says_no_words(tmp_path: Path, mo
         raise KeyError("secret words")
 
     put(tmp_path, "a.txt")
-    monkeypatch.setattr("therapy_analytics.readers._transcript_reading.choose_reader", fail)
+    monkeypatch.setattr("therapy_analytics.readers.transcript_reading.choose_reader", fail)
     (one,) = read_files([tmp_path])
     assert one.problem is not None
     assert "KeyError" in one.problem.problem

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from therapy_analytics.core.ids import unique_id
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import FileReading
-from therapy_analytics.readers._build import unique_id
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from benchmarks import large_files
 from therapy_analytics.cli import app
 from therapy_analytics.readers import _limits, read_files
-from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, MB
+from therapy_analytics.readers.base import READERS
 
 TALK = "Therapist: How did you sleep?\nClient: I slept well, for once.\n"
 OF_ONE = {

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, ReadOptions, Row
-from therapy_analytics.readers._build import build_session
-from therapy_analytics.readers._marks import join_marks, split_marks
+from therapy_analytics.readers.build import build_session
+from therapy_analytics.readers.marks import join_marks, split_marks
 
 # text, words, (kind, place in the words, seconds) of each mark
 CASES = [

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import FileReading, Source
-from therapy_analytics.readers._base import READERS
+from therapy_analytics.readers.base import READERS
 from therapy_analytics.readers.messenger_export import read_messenger_export, sniff
 
 HANG_S = 10.0

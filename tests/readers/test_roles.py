@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from therapy_analytics.core.session import Role, Session
-from therapy_analytics.readers._roles import Hints, assign_roles, role_of_label, you_minus_i
+from therapy_analytics.readers.roles import Hints, assign_roles, role_of_label, you_minus_i
 
 SessionOf = Callable[..., Session]
 

@@ -12,8 +12,8 @@ import pytest
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import ReadOptions, as_sessions, find_files, read, read_files
-from therapy_analytics.readers._transcript_reading import read_transcript
-from therapy_analytics.readers._transcripts import find_transcripts
+from therapy_analytics.readers.transcript_reading import read_transcript
+from therapy_analytics.readers.transcripts import find_transcripts
 
 Sessions = Callable[..., tuple[Session, ...]]
 

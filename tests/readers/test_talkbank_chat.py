@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import RawSession, Source
-from therapy_analytics.readers._base import READERS
+from therapy_analytics.readers.base import READERS
 from therapy_analytics.readers.chat_talkbank import spoken
 
 HANG_S = 10.0

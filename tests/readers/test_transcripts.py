@@ -14,10 +14,9 @@ import pytest
 
 from therapy_analytics.core.errors import BadDataFileError, NothingToReadError
 from therapy_analytics.core.session import Session
-from therapy_analytics.readers import ReadOptions, _transcript_reading, read_files
-from therapy_analytics.readers._files import choose_reader
-from therapy_analytics.readers._transcript_reading import Names, read_again, read_transcript
-from therapy_analytics.readers._transcripts import Transcript, find_transcripts
+from therapy_analytics.readers import ReadOptions, choose_reader, read_files, transcript_reading
+from therapy_analytics.readers.transcript_reading import Names, read_again, read_transcript
+from therapy_analytics.readers.transcripts import Transcript, find_transcripts
 
 pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
 """The tables beside these transcripts tell of other sessions as well."""
@@ -29,7 +28,7 @@ CHAT = "T: How are you?\nC: Well, I think.\n"
 def forget() -> Iterator[None]:
     """Let no test see what another has read."""
     yield
-    _transcript_reading._LAST.clear()
+    transcript_reading._LAST.clear()
 
 
 def test_a_transcript_travels_and_is_read_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +147,7 @@ def test_the_garbage_collector_waits_for_a_file_and_then_is_as_it_was(
     (tmp_path / "a.txt").write_text(content)
     seen: list[bool] = []
     monkeypatch.setattr(
-        _transcript_reading, "choose_reader", lambda source: seen.append(gc.isenabled()) or choose_reader(source)
+        transcript_reading, "choose_reader", lambda source: seen.append(gc.isenabled()) or choose_reader(source)
     )
     for on in (False, True):
         (gc.enable if on else gc.disable)()

@@ -24,9 +24,8 @@ from hypothesis import strategies as st
 
 from tests.spoken_forms import CASTS, FORMS, Cast, Dialogue, Form
 from therapy_analytics.core.session import Session
-from therapy_analytics.readers import ReadOptions, join_marks, read_files
-from therapy_analytics.readers._base import READERS, load_source
-from therapy_analytics.readers._files import choose_reader
+from therapy_analytics.readers import ReadOptions, choose_reader, join_marks, read_files
+from therapy_analytics.readers.base import READERS, load_source
 
 BOUNDED = settings(
     max_examples=2,  # each is written for all casts

@@ -17,8 +17,7 @@ from openpyxl import Workbook
 
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.session import Session
-from therapy_analytics.readers import FileReading, ReadOptions, Source, _zip, read_files
-from therapy_analytics.readers._zip import bounded_zip
+from therapy_analytics.readers import FileReading, ReadOptions, Source, _zip, bounded_zip, read_files
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""

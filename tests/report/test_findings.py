@@ -48,7 +48,7 @@ def drawn(read: Results, n: int, seed: int, *, counselors: int = 5) -> Results:
 
 
 def with_counts(name: str, n: np.ndarray, of: np.ndarray) -> dict[str, np.ndarray]:
-    from therapy_analytics.measures._intervals import wilsons
+    from therapy_analytics.measures.intervals import wilsons
 
     rate, low, high = wilsons(n, of)
     role = name.partition("_")[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.measures._intervals import wilsons
+from therapy_analytics.measures.intervals import wilsons
 from therapy_analytics.report._codebook import chosen, strip_of
 from therapy_analytics.report._moments import RULES, Moment, chosen_moments, moment_from, moments
 from therapy_analytics.report._sheet import (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from talks import session
 
 from therapy_analytics.core.session import CLIENT, THERAPIST, Session, digest_of
-from therapy_analytics.measures._dyads import dyads
+from therapy_analytics.measures.dyads import dyads
 from therapy_analytics.text import AnnotatedSession, annotate
 from therapy_analytics.text.annotate import Donors
 from therapy_analytics.text.donors import (

@@ -14,8 +14,8 @@ import therapy_analytics as ta
 from therapy_analytics.core.errors import BadOptionError, NothingToReadError, UnknownNameError
 from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
-from therapy_analytics.readers._base import READERS
-from therapy_analytics.readers._build import build_session
+from therapy_analytics.readers.base import READERS
+from therapy_analytics.readers.build import build_session
 from therapy_analytics.readers.writers import FEATURES, WRITERS, Writer, convert, writer
 
 FORMS = list(WRITERS)

@@ -46,7 +46,7 @@ def inspect(
 ) -> None:
     """Show how files would be read: sessions, speakers, roles and why, what is left out."""
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
-    from therapy_analytics.readers._account import Account  # noqa: PLC0415
+    from therapy_analytics.readers.account import Account  # noqa: PLC0415
 
     with sentences():
         options = read_options(
@@ -81,7 +81,7 @@ def convert(
     pseudonyms: Key = None,
 ) -> None:
     """Write transcripts in another format, one file per session."""
-    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.core.printable import counted  # noqa: PLC0415
     from therapy_analytics.readers.writers import convert as write  # noqa: PLC0415
 
     with sentences():
@@ -117,7 +117,7 @@ def speakers(
     keep: Keep = None,
 ) -> None:
     """Propose who said what, by the words: corrected copies and a list of changes to review."""
-    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.core.printable import counted  # noqa: PLC0415
     from therapy_analytics.speakers import KINDS  # noqa: PLC0415
     from therapy_analytics.speakers import speakers as propose  # noqa: PLC0415
 

@@ -19,7 +19,7 @@ def show_run(result: RunResult, writing: Writing) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from therapy_analytics.cli.progress import Terminal  # noqa: PLC0415
-    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.core.printable import counted  # noqa: PLC0415
     from therapy_analytics.run.summary import before_the_table, columns_shown, pointers  # noqa: PLC0415
 
     shown, caption = columns_shown(result)

@@ -11,8 +11,7 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as Bar
 from rich.segment import Segment
 
-from therapy_analytics.core.printable import printable
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

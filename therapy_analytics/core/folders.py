@@ -374,3 +374,8 @@ def unique_part(path: Path) -> Path:
     It is unique because a worker of a cluster that was given up for dead may still write what another writes again.
     """
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+
+
+def sources_of(*things: object) -> tuple[str, ...]:
+    """Return the real paths of the files and folders among some objects, sorted."""
+    return tuple(sorted({os.path.realpath(one) for one in things if isinstance(one, str | Path)}))

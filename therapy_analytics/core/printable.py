@@ -29,3 +29,14 @@ def _number(found: re.Match[str]) -> str:
     if _BYTES + 0x80 <= code <= _BYTES + 0xFF:
         code -= _BYTES
     return f"<{code:02X}>" if code <= 0xFF else f"<U+{code:04X}>"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(3, "row")
+    ('1 row', '3 rows')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"

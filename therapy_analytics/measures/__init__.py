@@ -14,8 +14,8 @@ How to add a measure:
 The contract tests find the measure by themselves. No file but the new one is edited.
 """
 
-from therapy_analytics.measures._base import MEASURES, Column, Curve, KindOf, Mark, Measure, OnPage, measure, values_of
-from therapy_analytics.measures._rates import mean_column, rate, rate_columns
+from therapy_analytics.measures.base import MEASURES, Column, Curve, KindOf, Mark, Measure, OnPage, measure, values_of
+from therapy_analytics.measures.rates import mean_column, rate, rate_columns
 
 __all__ = [
     "MEASURES",

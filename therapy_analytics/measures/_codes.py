@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.codes import Code, builtin_codebooks
 from therapy_analytics.core.session import Role
-from therapy_analytics.measures._turns import last_of, next_of
+from therapy_analytics.measures.turns import last_of, next_of
 from therapy_analytics.text import AnnotatedSession
 
 Bools = NDArray[np.bool_]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from therapy_analytics.core.clusters import Floats, Ints
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 
 SYNCHRONY = ("semantic_similarity_turn", "lexical_alignment_turn", "lsm_turn", "rlsm_turn", "coordination_turn")
 DISCLOSURE = ("disclosure_emotional_turn", "disclosure_informational_turn")

@@ -17,7 +17,7 @@ from therapy_analytics.core.errors import UnknownNameError
 from therapy_analytics.core.printable import printable
 from therapy_analytics.core.pseudonyms import FIELD
 from therapy_analytics.readers import ReadOptions
-from therapy_analytics.readers._pseudonyms import shown_file
+from therapy_analytics.readers.pseudonymous import shown_file
 from therapy_analytics.text import EXTRAS, Extra, Lexicon, builtin_lexicons
 
 CORE = "core"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.measures._intervals import Z95
+from therapy_analytics.measures.intervals import Z95
 from therapy_analytics.plots._board import Key
 from therapy_analytics.plots._colours import ROLES as COLOURS
 from therapy_analytics.plots._colours import SIGNS

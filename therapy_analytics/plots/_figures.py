@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from therapy_analytics.core.errors import BadOptionError, place_of
 from therapy_analytics.core.folders import DISK_FULL
 from therapy_analytics.plots import PLOTS, Plot, each_table_once
-from therapy_analytics.readers._account import Remark
+from therapy_analytics.readers.account import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

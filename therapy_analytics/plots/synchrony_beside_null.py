@@ -9,7 +9,7 @@ from matplotlib import rcParams
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
-from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.measures.intervals import wilson
 from therapy_analytics.plots import INCH_PT, axes_or_new, plot, say_instead
 from therapy_analytics.plots._board import EDGE, Key, draw_keys, in_lines, keys_height
 from therapy_analytics.plots._canvas import Frame, draw_axis, open_frame

@@ -16,12 +16,18 @@ Merging rows into turns, roles, ids and metadata are common to all formats: a re
 none of that.
 """
 
-from therapy_analytics.readers._account import Account, Remark, TablesWarning
-from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, begins, reader
-from therapy_analytics.readers._files import find_files
-from therapy_analytics.readers._marks import join_marks
+from therapy_analytics.readers._beside import usable_name
+from therapy_analytics.readers._files import choose_reader, find_files
+from therapy_analytics.readers._limits import whole_file
+from therapy_analytics.readers._metadata import plain_name
 from therapy_analytics.readers._objects import as_sessions
+from therapy_analytics.readers._other_programs import other_program
 from therapy_analytics.readers._reading import FileReading, Inspection, inspect, read, read_files
+from therapy_analytics.readers._unnamed import unnamed_sessions
+from therapy_analytics.readers._zip import bounded_zip
+from therapy_analytics.readers.account import Account, Remark, TablesWarning
+from therapy_analytics.readers.base import RawSession, Reader, ReadOptions, Row, Source, begins, reader
+from therapy_analytics.readers.marks import join_marks
 
 __all__ = [
     "Account",
@@ -36,10 +42,17 @@ __all__ = [
     "TablesWarning",
     "as_sessions",
     "begins",
+    "bounded_zip",
+    "choose_reader",
     "find_files",
     "inspect",
     "join_marks",
+    "other_program",
+    "plain_name",
     "read",
     "read_files",
     "reader",
+    "unnamed_sessions",
+    "usable_name",
+    "whole_file",
 ]

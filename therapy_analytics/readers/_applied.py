@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.identity import Tally, count_in
 from therapy_analytics.core.session import Session
-from therapy_analytics.readers._base import ReadOptions
-from therapy_analytics.readers._roles import is_first_name, names_speaker, role_of_label
 from therapy_analytics.readers._split import gap_of
+from therapy_analytics.readers.base import ReadOptions
+from therapy_analytics.readers.roles import is_first_name, names_speaker, role_of_label
 
 MOST_NAMES = 200
 """So many labels, and so many file names, are kept for messages."""

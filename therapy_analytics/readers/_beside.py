@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from therapy_analytics.core.identity import Tally, against_id, against_known, is_known, may_be_fact
-from therapy_analytics.core.printable import printable
+from therapy_analytics.core.printable import counted, printable
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._notes import counted
 
 _LONGEST_NAME = 60
 ID_NOT_USED = "The id in the file may identify somebody, or is a sentence, and was not used."

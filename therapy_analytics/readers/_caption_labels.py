@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._labelled_lines import CHANGE
 from therapy_analytics.readers._labels import Beginning, is_heading, is_name, speakers_among
-from therapy_analytics.readers._marks import split_marks
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers.marks import split_marks
+from therapy_analytics.readers.roles import role_of_label
 
 _NAME = r"[^\W\d_][\w.'\u2019-]*(?:,? [\w.'\u2019()&-]+){0,4}"
 _LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")

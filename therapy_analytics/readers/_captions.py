@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import cast
 
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.session import Role
-from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._caption_labels import CaptionLabels, label_of, labels_of, line_parts
 from therapy_analytics.readers._labelled_lines import CHANGE, UNKNOWN, about_changes, other_of
-from therapy_analytics.readers._notes import counted, lost
+from therapy_analytics.readers._notes import lost
+from therapy_analytics.readers.base import RawSession, Row, Source
 
 _TAG = re.compile(r"</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)?>|\{\\[a-zA-Z0-9][^{}]*\}")
 _VOICE = re.compile(r"<v(?:\.(?P<role>therapist|client|other)|\.[^\s<>]*)?[ \t]++(?P<name>[^<>]*)>")

@@ -12,11 +12,11 @@ from statistics import mean
 
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.identity import LONGEST_FACT
-from therapy_analytics.readers._base import READERS, RawSession, Reader, Row, Source
 from therapy_analytics.readers._chat_markup import marked_messages
 from therapy_analytics.readers._columns import Record
 from therapy_analytics.readers._json_messages import WEAK, session_of
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers.base import READERS, RawSession, Reader, Row, Source
+from therapy_analytics.readers.roles import role_of_label
 
 NOT_IN_CELLS = frozenset({"delimited", "workbook", "parquet", "pdf_document"})
 """Readers whose formats stand in no cell."""

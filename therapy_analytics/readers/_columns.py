@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers.roles import role_of_label
 
 Record = tuple[int, list[str]]
 """The number of a data row, from 1, and its cells, as many as the header has."""

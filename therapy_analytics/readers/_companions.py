@@ -10,10 +10,10 @@ from typing import Any
 
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.session import Role
-from therapy_analytics.readers._base import RawSession, Source, load_source
 from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._paths import sibling
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers.base import RawSession, Source, load_source
+from therapy_analytics.readers.roles import role_of_label
 
 _UTTERANCES = frozenset({"utterances.jsonl", "utterances.json"})
 _OF_CORPUS = re.compile(r"(?:speakers|users|conversations|corpus|index)\.json|(?:info|vectors|vect_info|parsed)\..*")

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from therapy_analytics.core.identity import LONGEST_FACT, is_sentence, names_person
 from therapy_analytics.readers._columns import REMARKS, Places, Record, names_remarks, slug
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds, span
+from therapy_analytics.readers.roles import role_of_label
 
 GOLD = "gold_"
 """How the names of columns begin in which this package writes the codes that people gave."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import NEVER, Span, name_and_unit, span
+from therapy_analytics.readers.roles import role_of_label
 
 Message = Mapping[str, Any]
 Numbered = tuple[int, Message]

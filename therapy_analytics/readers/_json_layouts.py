@@ -23,8 +23,8 @@ from therapy_analytics.readers._json_fields import (
     who,
 )
 from therapy_analytics.readers._labels import speakers
-from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._times import date_of, day, name_and_unit
+from therapy_analytics.readers.roles import is_relative, role_of_label
 
 _ASKS = ("input", "context", "question", "prompt", "query", "post", "instruction")
 _ANSWERS = ("output", "response", "answer", "completion", "reply")

@@ -12,7 +12,6 @@ from typing import Any
 from therapy_analytics.core.identity import names_person
 from therapy_analytics.core.session import Role
 from therapy_analytics.readers import _json_layouts as layouts
-from therapy_analytics.readers._base import RawSession, Row
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_fields import (
     NOBODY,
@@ -45,9 +44,10 @@ from therapy_analytics.readers._json_speech import (
 )
 from therapy_analytics.readers._label_forms import Line
 from therapy_analytics.readers._labelled_lines import labelled_rows
-from therapy_analytics.readers._roles import is_first_name, role_of_label
 from therapy_analytics.readers._timeline import timeline
 from therapy_analytics.readers._times import FIRST_DATE, NEVER, Span, Time, on_day, resolved, since_1970
+from therapy_analytics.readers.base import RawSession, Row
+from therapy_analytics.readers.roles import is_first_name, role_of_label
 
 _NO_CODE = re.compile(r".*(?:id|url|link|time|date|stamp|author|name|user|ip|role)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{3}")

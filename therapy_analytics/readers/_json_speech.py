@@ -21,8 +21,8 @@ from therapy_analytics.readers._json_fields import (
     times,
     word_plan,
 )
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import NEVER, Span, span
+from therapy_analytics.readers.roles import role_of_label
 
 _PUNCTUATION = frozenset({"punctuation", "punct", "spacing"})
 _LONGEST = 60

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from therapy_analytics.core.identity import against_id, may_be_fact
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.session import Role
 from therapy_analytics.readers import _json_layouts as layouts
-from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._chat_markup import marked_messages
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_fields import Left, field_plan, is_message, words_of
@@ -30,9 +30,9 @@ from therapy_analytics.readers._json_messages import (
     session_of_list,
 )
 from therapy_analytics.readers._json_speech import spoken_apart, words_apart
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import date_of, day
+from therapy_analytics.readers.base import Row
+from therapy_analytics.readers.roles import role_of_label
 
 DEEPEST = 12
 _TALK = frozenset({"dialogue", "dialog", "conversation", "transcript", "session", "chat", "text", "content", "prompt"})

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._labels import ANSWERS, AT_THE_KEYBOARD
-from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._stamps import CLOCK, SECOND, STAMP
+from therapy_analytics.readers.roles import is_relative, role_of_label
 
 _CHANGES, _CHANGES_OF_ROLES = 0.4, 0.2
 """The least share of labels that differ from the label before; less where the labels name both roles."""

@@ -33,8 +33,8 @@ from therapy_analytics.readers._labels import (
     unnumbered,
     without_number,
 )
-from therapy_analytics.readers._roles import is_program, is_relative, role_of_label
 from therapy_analytics.readers._stamps import STAMP
+from therapy_analytics.readers.roles import is_program, is_relative, role_of_label
 
 _SAMPLE = 2_000
 _PLAINLY = 0.5

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from therapy_analytics.readers._base import Row
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._label_forms import (
     Found,
     Line,
@@ -17,9 +17,10 @@ from therapy_analytics.readers._label_forms import (
     without_rule,
 )
 from therapy_analytics.readers._label_layout import LabelLayout, is_clock, layout, page_of, speaker_of
-from therapy_analytics.readers._notes import counted, lost
+from therapy_analytics.readers._notes import lost
 from therapy_analytics.readers._stamps import CLOCK, Times, from_the_first, times_of
 from therapy_analytics.readers._text_heads import Head, session_head
+from therapy_analytics.readers.base import Row
 
 CHANGE = ">>"
 """The mark of a change of speaker."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.core.session import Role
-from therapy_analytics.readers._roles import is_program, is_relative, role_of_label
+from therapy_analytics.readers.roles import is_program, is_relative, role_of_label
 
 _HEADING_WORDS = """
 action answer date developer example exercise function goal homework idea important key keyword note notes option other

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
 
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers import _limits
-from therapy_analytics.readers._base import RawSession, Row
 from therapy_analytics.readers._columns import Record, numbers_utterances, slug
 from therapy_analytics.readers._contents import code_columns, constant_columns, partner_of
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._timeline import Timeline, timeline
 from therapy_analytics.readers._times import Time, name_and_unit, on_day, span
+from therapy_analytics.readers.base import RawSession, Row
+from therapy_analytics.readers.roles import role_of_label
 
 MOST_ROWS = 3_000
 """A session of more utterances than that is hardly one: three hours have some 2,000."""

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-
-def counted(n: int, what: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(3, "row")
-    ('1 row', '3 rows')
-    """
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+from therapy_analytics.core.printable import counted
 
 
 def passed_over_note(labels: Mapping[str, int]) -> Iterator[str]:

@@ -11,20 +11,21 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core.ids import safe_id, unique_id
 from therapy_analytics.core.session import Role, Session
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
-from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._beside import divided, is_kept, tallied, usable_name, with_groupings
-from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, load_metadata
-from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
-from therapy_analytics.readers._transcript_reading import Names
+from therapy_analytics.readers.account import Account
+from therapy_analytics.readers.base import RawSession, ReadOptions, Row, Source
+from therapy_analytics.readers.build import build_session
+from therapy_analytics.readers.pseudonymous import named_by, pseudonymous
+from therapy_analytics.readers.roles import role_of_label
+from therapy_analytics.readers.transcript_reading import Names
 
 _FORMS = (
     "Give a Session, a ConvoKit Corpus or Conversation, a list of spaCy Docs (one a turn), a list of (speaker, text) "

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from therapy_analytics.readers._base import BINARY, Source
 from therapy_analytics.readers._xml import root_is
+from therapy_analytics.readers.base import BINARY, Source
 
 
 class _Other(NamedTuple):

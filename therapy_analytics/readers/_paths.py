@@ -18,11 +18,6 @@ def placed(path: str | os.PathLike[str]) -> str:
     return str(Path(path).absolute())
 
 
-def sources_of(*things: object) -> tuple[str, ...]:
-    """Return the real paths of the files and folders among some objects, sorted."""
-    return tuple(sorted({os.path.realpath(one) for one in things if isinstance(one, str | Path)}))
-
-
 def sibling(place: str, name: str) -> str:
     """Return the path of another file of the same folder."""
     return str(Path(place).parent / name)

@@ -9,20 +9,19 @@ from pathlib import Path
 
 from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.core.identity import Tally, count_in, may_be_fact
-from therapy_analytics.core.printable import printable
+from therapy_analytics.core.printable import counted, printable
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers._account import Account
-from therapy_analytics.readers._base import READERS, ReadOptions, load_source
 from therapy_analytics.readers._beside import shown_fields
-from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._files import find_files
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._paths import placed
-from therapy_analytics.readers._pseudonyms import pseudonymous
-from therapy_analytics.readers._transcript_reading import Names, TranscriptReading, no_words, read_transcript
-from therapy_analytics.readers._transcripts import Transcript, find_transcripts
+from therapy_analytics.readers.account import Account
+from therapy_analytics.readers.base import READERS, ReadOptions, load_source
+from therapy_analytics.readers.build import fingerprint
+from therapy_analytics.readers.pseudonymous import pseudonymous
+from therapy_analytics.readers.transcript_reading import Names, TranscriptReading, no_words, read_transcript
+from therapy_analytics.readers.transcripts import Transcript, find_transcripts
 
 
 @dataclass(frozen=True, slots=True)

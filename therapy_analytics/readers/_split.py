@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.session import Session
-from therapy_analytics.readers._base import RawSession, Row
+from therapy_analytics.readers.base import RawSession, Row
 
 _GAP = re.compile(r"gap=(\d{1,6}(?:\.\d{1,3})?) ?(s|sec|m|min|h|hours?|d|days?)", re.IGNORECASE)
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._timeline import timeline
 from therapy_analytics.readers._times import HALF_DAY, Kind, Span, TimeMark, seconds
+from therapy_analytics.readers.base import Row
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
 CLOCK = (

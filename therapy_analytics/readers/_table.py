@@ -15,7 +15,6 @@ from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.identity import may_be_fact
 from therapy_analytics.core.printable import printable
 from therapy_analytics.readers import _long, _wide
-from therapy_analytics.readers._base import RawSession, Source
 from therapy_analytics.readers._columns import (
     NAMES,
     Places,
@@ -33,9 +32,10 @@ from therapy_analytics.readers._contents import (
     names_without_header,
     speaker_and_text,
 )
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._text_heads import are_clinical_notes
 from therapy_analytics.readers._times import is_serial
+from therapy_analytics.readers.base import RawSession, Source
+from therapy_analytics.readers.roles import role_of_label
 
 HEADER_WITHIN = 20
 """Rows above the header: a title, a date, an empty line, but never a page."""

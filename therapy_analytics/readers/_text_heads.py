@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from therapy_analytics.core.errors import UnreadableFileError
-from therapy_analytics.readers._base import Row, Source
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.readers._label_forms import EDGE, Line
 from therapy_analytics.readers._labels import ANSWERS
 from therapy_analytics.readers._metadata import ALIASES
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers.base import Row, Source
+from therapy_analytics.readers.roles import role_of_label
 
 _MOST_LINES = 200
 _LONGEST_VALUE = 500

@@ -9,11 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from therapy_analytics.readers._base import RawSession, Row, Source
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
 from therapy_analytics.readers._labels import ANSWERS
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._tier_names import (
     DEPENDENT,
     MARKS,
@@ -29,6 +27,8 @@ from therapy_analytics.readers._tier_names import (
     named,
 )
 from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers.base import RawSession, Row, Source
+from therapy_analytics.readers.roles import role_of_label
 
 _LETTERS = re.compile(r"[^\W_]+")
 _BACKCHANNELS = frozenset(

@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import correlation
 from typing import NamedTuple
 
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._times import (
     DAY,
     FIRST_DATE,

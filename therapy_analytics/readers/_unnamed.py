@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._captions import plain, without_repeats
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._stamps import STAMP, times_of
 from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers.base import RawSession, Row, Source
 from therapy_analytics.readers.webvtt import caption_cues
 
 PLACEHOLDER = "Speaker"

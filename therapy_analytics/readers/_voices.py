@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.printable import printable
-from therapy_analytics.readers._base import BINARY, RawSession, Row, Source
 from therapy_analytics.readers._files import choose_reader
-from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._unnamed import unnamed_sessions
+from therapy_analytics.readers.base import BINARY, RawSession, Row, Source
+from therapy_analytics.readers.roles import is_relative, role_of_label
 
 _BEHIND = re.compile(r"(?P<talk>.*[^ _.-])[ _.-]+(?P<who>[^\W\d_]+(?:[ _-]?\d{1,2})?)", re.DOTALL)
 _BEFORE = re.compile(r"(?P<who>[^\W\d_]+\d{0,2})[ _.-]+(?P<talk>.+)", re.DOTALL)

@@ -13,11 +13,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.core.identity import LONGEST_FACT
-from therapy_analytics.readers._base import RawSession, Row, Source
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._cells import column_of_sessions, read_text, sessions_in_cell
 from therapy_analytics.readers._columns import Places, Record, slug
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import is_relative, role_of_label
+from therapy_analytics.readers.base import RawSession, Row, Source
+from therapy_analytics.readers.roles import is_relative, role_of_label
 
 _SPEECH_NAMES = frozenset({"response", "statement"})
 _FILLERS = frozenset({"turn", "utterance", "text", "message", "said", "says", "words", "speech"})

@@ -11,8 +11,8 @@ from typing import IO, NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.sax.xmlreader import AttributesNSImpl
 
-from therapy_analytics.readers._base import Source
 from therapy_analytics.readers._xml import Elements, walk_through
+from therapy_analytics.readers.base import Source
 
 StyledText = tuple[str, bool]
 """Letters, and whether they are bold."""

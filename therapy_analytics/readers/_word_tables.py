@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.session import Role
-from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._columns import find_columns, names_remarks, slug
 from therapy_analytics.readers._contents import GOLD, holds_codes
 from therapy_analytics.readers._label_forms import Line, has_both_roles
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows
 from therapy_analytics.readers._labels import speakers
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of
 from therapy_analytics.readers._times import seconds
 from therapy_analytics.readers._word_blocks import TableRow
+from therapy_analytics.readers.base import Row
+from therapy_analytics.readers.roles import role_of_label
 
 _MOST = 0.8
 _LONGEST_LABEL = 60

@@ -12,7 +12,7 @@ from xml.sax import ContentHandler, SAXException
 from xml.sax.handler import feature_namespaces
 from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
-from therapy_analytics.readers._base import Source
+from therapy_analytics.readers.base import Source
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

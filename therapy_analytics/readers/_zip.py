@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Callable
 from typing import IO, TypeVar
 
-from therapy_analytics.readers._base import Source
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
+from therapy_analytics.readers.base import Source
 
 T = TypeVar("T")
 MAX_RATIO = 100

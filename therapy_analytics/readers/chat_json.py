@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.readers import _limits
-from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._companions import with_companions
 from therapy_analytics.readers._json_fields import is_message
@@ -26,6 +25,7 @@ from therapy_analytics.readers._json_messages import is_unnamed_speech
 from therapy_analytics.readers._json_speech import results_of_stream
 from therapy_analytics.readers._json_walk import sessions_in
 from therapy_analytics.readers._times import name_and_unit
+from therapy_analytics.readers.base import RawSession, Source, begins, reader
 
 T = TypeVar("T")
 

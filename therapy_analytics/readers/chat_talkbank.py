@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.session import Role
-from therapy_analytics.readers._base import RawSession, Row, Source, begins, reader
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers.base import RawSession, Row, Source, begins, reader
 
 _BEGINS = r"[\ufeff \n\t]*@(?ai:begin|utf8)[^\S\n]*(?:\n|\Z)"
 _TIER = re.compile(r"\*([^\s:*]{1,30}):[ \t]*")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._chat_markup import begins_marked, marked_messages
 from therapy_analytics.readers._json_messages import WEAK, session_of
+from therapy_analytics.readers.base import RawSession, Source, reader
 
 
 def sniff(source: Source) -> float:

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from therapy_analytics.core.cells import restored
-from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._cells import column_of_sessions
 from therapy_analytics.readers._chat_markup import begins_marked
 from therapy_analytics.readers._columns import MOST_COLUMNS, Record, find_columns, may_be_header
 from therapy_analytics.readers._contents import speaker_and_text
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
     Table,
@@ -25,6 +24,7 @@ from therapy_analytics.readers._table import (
     read_table,
 )
 from therapy_analytics.readers._wide import names_talk
+from therapy_analytics.readers.base import RawSession, Source, reader
 
 _DELIMITERS = ",\t;|"
 _TOP = 16_384

@@ -15,11 +15,11 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from therapy_analytics.readers._base import RawSession, Row, Source, reader
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._tier_names import Annotation, Tier
 from therapy_analytics.readers._tiers import session_of
 from therapy_analytics.readers._xml import points_of_time, root_is, whole_number, xml_root
+from therapy_analytics.readers.base import RawSession, Row, Source, reader
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -9,15 +9,15 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from therapy_analytics.readers._base import HEAD, RawSession, Row, Source, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._columns import find_columns, may_be_header
 from therapy_analytics.readers._label_forms import EDGE, PLAIN, Line
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._text_heads import NONE, FrontMatter, front_matter, is_clinical_note, note_error
 from therapy_analytics.readers._word_blocks import TableRow
 from therapy_analytics.readers._word_tables import Tabled, table_rows
+from therapy_analytics.readers.base import HEAD, RawSession, Row, Source, reader
+from therapy_analytics.readers.roles import role_of_label
 
 _MAGIC = re.compile(
     r"\ufeff?\s*(?:WEBVTT|@(?:UTF8|Begin|Font|PID)\b|<[?!]|\{|\[\s*\{|\[[Ss]cript [Ii]nfo\]|File ?type ?="

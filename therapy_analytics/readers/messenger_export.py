@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._messenger_lines import (
     Message,
     dates,
@@ -15,7 +15,7 @@ from therapy_analytics.readers._messenger_lines import (
     with_heads,
     with_names_above,
 )
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers.base import RawSession, Row, Source, reader
 
 _MEDIA_MARK = "[media omitted]"
 _HIDDEN = "[\u200e\u200f\u202a-\u202e\u2066-\u2069]*"

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import IO
 from xml.etree.ElementTree import Element
 
-from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._word_blocks import Block, BlockReader, Context, Name, Paragraph, office_tree
 from therapy_analytics.readers._xml import begins_with
 from therapy_analytics.readers._zip import read_part
+from therapy_analytics.readers.base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers.word_document import session_of_document
 
 _TEXT_TYPE = b"application/vnd.oasis.opendocument.text"

@@ -8,7 +8,6 @@ from typing import Any
 
 from therapy_analytics.core import arrow
 from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
 from therapy_analytics.readers._table import (
     Table,
@@ -16,6 +15,7 @@ from therapy_analytics.readers._table import (
     filled,
     read_table,
 )
+from therapy_analytics.readers.base import RawSession, Source, begins, reader
 
 _SUFFIXES = (".parquet", ".pq")
 _MOST_ROWS = 5_000_000

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Literal
 
 from therapy_analytics.core.errors import UnreadableFileError
-from therapy_analytics.readers._base import RawSession, Source, begins, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP
+from therapy_analytics.readers.base import RawSession, Source, begins, reader
 from therapy_analytics.readers.labelled_text import session_of
+from therapy_analytics.readers.roles import role_of_label
 
 _EDGE = 2
 """Lines at the top, and at the foot, of a page among which headers and page numbers are looked for."""

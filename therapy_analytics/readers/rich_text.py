@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from therapy_analytics.readers._base import RawSession, Source, begins, reader
+from therapy_analytics.readers.base import RawSession, Source, begins, reader
 from therapy_analytics.readers.labelled_text import session_of
 
 _ROW = re.compile(r"^(?P<label>[^|\n]{1,60}?):?[ \t]*\|(?P<words>[^|\n]*)\|$", re.MULTILINE)

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from therapy_analytics.readers._base import RawSession, Source, begins, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._captions import Cue, in_order, session_of
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers.base import RawSession, Source, begins, reader
+from therapy_analytics.readers.roles import role_of_label
 
 _BEGINS = r"(?i)\s*(?:;[^\n]*\n\s*)*\[script info\]"
 _FORMAT = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]

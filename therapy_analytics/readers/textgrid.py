@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._tier_names import Annotation, Tier
 from therapy_analytics.readers._tiers import session_of
+from therapy_analytics.readers.base import RawSession, Source, reader
 
 _BINARY = b"ooBinaryFile"
 _MAGIC = "ooTextFile"

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._captions import Cue, in_order, session_of
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._xml import begins_with, distinct_names, local, whole_number, xml_root
+from therapy_analytics.readers.base import RawSession, Source, reader
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from email import message_from_bytes
 
-from therapy_analytics.readers._base import RawSession, Row, Source, decoded, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._label_layout import is_clock
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._page_blocks import MARKS, NAME, NAME_END, Element, WebPage, page_blocks, texts_of, tidy
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, from_the_first, times_of
 from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
 from therapy_analytics.readers._xml import as_declared, begins_with
+from therapy_analytics.readers.base import RawSession, Row, Source, decoded, reader
+from therapy_analytics.readers.roles import role_of_label
 from therapy_analytics.readers.word_document import refuse_note, session_of_blocks
 
 _STAMP = re.compile(rf"[ \t]*{STAMP}(?=[ \t]|$)[ \t]*")

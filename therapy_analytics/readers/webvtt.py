@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from therapy_analytics.readers._base import RawSession, Source, begins, reader
 from therapy_analytics.readers._captions import Cue, session_of
 from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers.base import RawSession, Source, begins, reader
 
 _TIMES = re.compile(r"\s*([\d:.,]+)\s*-->\s*([\d:.,]+|(?=\S*\s*$))")
 """The line above the words of a caption, also where its end cannot be read."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._label_forms import Line
 from therapy_analytics.readers._labelled_lines import labelled_rows
-from therapy_analytics.readers._notes import counted, lost
+from therapy_analytics.readers._notes import lost
 from therapy_analytics.readers._text_heads import is_clinical_note, note_error
 from therapy_analytics.readers._word_blocks import (
     Block,
@@ -27,6 +27,7 @@ from therapy_analytics.readers._word_blocks import (
 )
 from therapy_analytics.readers._word_tables import table_rows
 from therapy_analytics.readers._zip import read_part
+from therapy_analytics.readers.base import BINARY, RawSession, Source, reader
 
 _BODY = re.compile(r"word/document\d*\.xml")
 _WORD = frozenset(

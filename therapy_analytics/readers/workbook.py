@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from defusedxml.common import DefusedXmlException
 
 from therapy_analytics.core.errors import UnreadableFileError
-from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.core.printable import counted
 from therapy_analytics.readers._columns import Record
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
     Table,
@@ -25,6 +24,7 @@ from therapy_analytics.readers._table import (
     read_table,
 )
 from therapy_analytics.readers._zip import bounded_zip
+from therapy_analytics.readers.base import RawSession, Source, reader
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

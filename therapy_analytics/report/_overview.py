@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.measures._base import count_name, total_name
+from therapy_analytics.measures.base import count_name, total_name
 from therapy_analytics.report._codebook import Shown, ends
 from therapy_analytics.report._files import plain
 from therapy_analytics.report._words import plural

@@ -13,11 +13,11 @@ import pandas as pd
 from therapy_analytics.core.cells import csv_of_frame
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import replaced
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.private import write
 from therapy_analytics.core.pseudonyms import Pseudonyms
-from therapy_analytics.readers._account import Remark
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._pseudonyms import shown_file
+from therapy_analytics.readers.account import Remark
+from therapy_analytics.readers.pseudonymous import shown_file
 from therapy_analytics.results.tables import DIGITS
 
 DONE = "done.json"

@@ -16,11 +16,11 @@ import pandas as pd
 from therapy_analytics.codes import Code, meaning
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.measures import Column, Measure, values_of
-from therapy_analytics.measures._base import all_columns
-from therapy_analytics.measures._dyads import dyads
-from therapy_analytics.measures._rows import MEASURE_COLUMNS, PART_COLUMNS
 from therapy_analytics.measures.association import disclosure_after_synchrony
+from therapy_analytics.measures.base import all_columns
+from therapy_analytics.measures.dyads import dyads
 from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS
+from therapy_analytics.measures.rows import MEASURE_COLUMNS, PART_COLUMNS
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.results import tables
 from therapy_analytics.results.codebook_table import FIRST, codebook_of, codebook_table

@@ -11,9 +11,9 @@ import pandas as pd
 
 from therapy_analytics.codes import Code, Codebook, Meaning
 from therapy_analytics.measures import Column, Curve, KindOf, Mark, Measure, OnPage
-from therapy_analytics.measures._base import Shown, wide_name
-from therapy_analytics.measures._rows import MEASURE_COLUMNS
+from therapy_analytics.measures.base import Shown, wide_name
 from therapy_analytics.measures.process._profile import profile_columns
+from therapy_analytics.measures.rows import MEASURE_COLUMNS
 from therapy_analytics.results.frames import BEHAVIOUR_COLUMNS
 from therapy_analytics.results.references import ledger_words
 from therapy_analytics.results.tables import (

@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.core.session import ROLES
-from therapy_analytics.measures._base import STATISTICS, wide_name
-from therapy_analytics.measures._rows import row_column
+from therapy_analytics.measures.base import STATISTICS, wide_name
 from therapy_analytics.measures.process._profile import PARTS
 from therapy_analytics.measures.process._responses import codes_of
 from therapy_analytics.measures.process.behaviour_rates import EXPECTED, code_of_measure
+from therapy_analytics.measures.rows import row_column
 
 ORDERED = ("part",)
 BEHAVIOUR_COLUMNS = (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from therapy_analytics.core.errors import BadDataFileError, UnreadableFileError
 from therapy_analytics.core.session import digest_of
-from therapy_analytics.readers._build import fingerprint
-from therapy_analytics.readers._transcript_reading import read_again, read_transcript
-from therapy_analytics.readers._transcripts import Transcript
+from therapy_analytics.readers.build import fingerprint
+from therapy_analytics.readers.transcript_reading import read_again, read_transcript
+from therapy_analytics.readers.transcripts import Transcript
 from therapy_analytics.text.donors import Candidate, SurrogatePool, shortened, surrogate_pool
 
 if TYPE_CHECKING:

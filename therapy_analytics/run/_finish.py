@@ -11,8 +11,8 @@ from typing import Any
 from therapy_analytics import results
 from therapy_analytics.codes import recipe as tagger_recipe
 from therapy_analytics.core.errors import CannotWriteError, NothingToReadError
-from therapy_analytics.readers._account import Remark
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
+from therapy_analytics.readers.account import Remark
 from therapy_analytics.results import Record
 from therapy_analytics.results.analysis import TABLES, codebook, core_measures
 from therapy_analytics.run._survey import Survey

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.codes import TaggerOptions, learnt_by, load_coder, recipe, with_codebooks_read, with_codes
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures.arrays import read_as_arrays, with_donors
+from therapy_analytics.measures.base import all_columns
 from therapy_analytics.measures.settings import CORE, Settings, extras_of
 from therapy_analytics.readers import as_sessions
 from therapy_analytics.results import tables

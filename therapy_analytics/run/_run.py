@@ -18,7 +18,7 @@ from therapy_analytics.measures.synchrony.linguistic_distance import load_transp
 from therapy_analytics.plots._figures import check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._paths import placed
-from therapy_analytics.readers._transcripts import find_transcripts
+from therapy_analytics.readers.transcripts import find_transcripts
 from therapy_analytics.results import Form, tables
 from therapy_analytics.results.analysis import core_measures
 from therapy_analytics.run._batches import WorkBatch, work_batches

@@ -17,11 +17,11 @@ from therapy_analytics.core.folders import seen_from
 from therapy_analytics.core.personal import looks_named, looks_personal
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._build import fingerprint
-from therapy_analytics.readers._pseudonyms import kind_of, shown_file
-from therapy_analytics.readers._roles import is_plain_label
-from therapy_analytics.readers._transcript_reading import Names, TranscriptReading, no_words, read_transcript
-from therapy_analytics.readers._transcripts import Transcript
+from therapy_analytics.readers.build import fingerprint
+from therapy_analytics.readers.pseudonymous import kind_of, shown_file
+from therapy_analytics.readers.roles import is_plain_label
+from therapy_analytics.readers.transcript_reading import Names, TranscriptReading, no_words, read_transcript
+from therapy_analytics.readers.transcripts import Transcript
 from therapy_analytics.results import tables
 from therapy_analytics.run._batches import ChunkSessions, Donor, FileChunk, NamedSession
 from therapy_analytics.run._executor import Executor, Lost

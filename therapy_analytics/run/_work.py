@@ -14,7 +14,7 @@ from therapy_analytics import results
 from therapy_analytics.core.errors import TherapyAnalyticsError, UnreadableFileError, place_of
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.readers import ReadOptions
-from therapy_analytics.readers._transcript_reading import forget_last
+from therapy_analytics.readers.transcript_reading import forget_last
 from therapy_analytics.results import Form, Record, hash_of_all, tables
 from therapy_analytics.results.analysis import TABLES, core_measures, joined_tables
 from therapy_analytics.run._batches import Donor, WorkBatch, read_donors

@@ -12,7 +12,7 @@ import pandas as pd
 
 from therapy_analytics.codes import Code
 from therapy_analytics.core.errors import UnreadableFileError
-from therapy_analytics.readers._account import Remark
+from therapy_analytics.readers.account import Remark
 from therapy_analytics.results import Form, read_sessions
 from therapy_analytics.run._survey import InputFile
 from therapy_analytics.text.cores import threads

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from therapy_analytics.core.printable import counted
 from therapy_analytics.measures.null.surrogates import FEWEST_DONORS
 from therapy_analytics.measures.process.learnt_turns import among, were_learnt_from
 from therapy_analytics.measures.process.role_check import SWAPPED
 from therapy_analytics.measures.process.training_distance import FAR
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.text.english import NOT_ENGLISH, UNDIVIDED
 
 if TYPE_CHECKING:

@@ -11,16 +11,23 @@ from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_rows
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import Made, replaced_in
+from therapy_analytics.core.ids import safe_id, unique_id
 from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers import Account, FileReading, RawSession, ReadOptions, Source, read_files
-from therapy_analytics.readers._base import BINARY, load_source
-from therapy_analytics.readers._beside import usable_name
-from therapy_analytics.readers._build import safe_id, unique_id
-from therapy_analytics.readers._files import choose_reader
-from therapy_analytics.readers._marks import split_marks
-from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._unnamed import unnamed_sessions
+from therapy_analytics.readers import (
+    Account,
+    FileReading,
+    RawSession,
+    ReadOptions,
+    Source,
+    choose_reader,
+    read_files,
+    unnamed_sessions,
+    usable_name,
+)
+from therapy_analytics.readers.base import BINARY, load_source
+from therapy_analytics.readers.marks import split_marks
+from therapy_analytics.readers.roles import role_of_label
 from therapy_analytics.readers.writers import WRITERS
 from therapy_analytics.speakers._propose import Proposal, attributed, proposed
 

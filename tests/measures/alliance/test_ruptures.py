@@ -15,8 +15,8 @@ from tests.undefined import without_totals
 from therapy_analytics.codes import builtin_codebooks
 from therapy_analytics.core.session import ROLES
 from therapy_analytics.measures._codes import coded
-from therapy_analytics.measures._turns import any_in, next_turns
 from therapy_analytics.measures.alliance.ruptures import TAKES_UP, _placed, ruptures
+from therapy_analytics.measures.turns import any_in, next_turns
 from therapy_analytics.text import AnnotatedSession
 
 BOOK = next(book for book in builtin_codebooks() if book.id == "process")

@@ -11,8 +11,8 @@ import pytest
 
 from therapy_analytics import read
 from therapy_analytics.codes import load_tagger, with_codes
-from therapy_analytics.measures._turns import FEWEST_FOR_SLOPE, slope
 from therapy_analytics.measures.process.change_balance import balance, change_balance
+from therapy_analytics.measures.turns import FEWEST_FOR_SLOPE, slope
 from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.text.lexicons import Matcher
 

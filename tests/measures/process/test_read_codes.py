@@ -11,7 +11,7 @@ import pytest
 
 from therapy_analytics.codes import codebook_named
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.base import Value
 from therapy_analytics.text import AnnotatedSession
 
 CODES = [code.id for code in codebook_named("process").codes]

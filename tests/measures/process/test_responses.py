@@ -17,7 +17,7 @@ from tests.undefined import without_totals
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.core.session import Role, Session
 from therapy_analytics.measures._codes import replies
-from therapy_analytics.measures._intervals import matched_differences, wilson, wilsons
+from therapy_analytics.measures.intervals import matched_differences, wilson, wilsons
 from therapy_analytics.measures.process._responses import (
     COUNTS,
     POOLED_COLUMNS,

@@ -11,8 +11,8 @@ import pytest
 
 from tests.surrogate_tables import two_way
 from tests.talks import session as talk
-from therapy_analytics.measures._base import wide_name
 from therapy_analytics.measures.arrays import arrays_with_donors
+from therapy_analytics.measures.base import wide_name
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
 from therapy_analytics.measures.null.surrogates import pool_of
 from therapy_analytics.measures.settings import Settings

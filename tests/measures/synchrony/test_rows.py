@@ -13,8 +13,8 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.core.errors import UnknownNameError
 from therapy_analytics.core.session import Session, Turn
-from therapy_analytics.measures._rows import PART_COLUMNS
 from therapy_analytics.measures.null.shuffles import DRAWS
+from therapy_analytics.measures.rows import PART_COLUMNS
 from therapy_analytics.measures.synchrony.adjacent_turns import ADJACENT, DIRECTIONS
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM, WHOLE_LSM, lsm, matching

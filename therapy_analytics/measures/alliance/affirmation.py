@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import OnPage, Value, count_name
+from therapy_analytics.measures.base import OnPage, Value, count_name
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.phrases import turns_with
 

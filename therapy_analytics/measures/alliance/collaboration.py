@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import OnPage, Shown, Value
+from therapy_analytics.measures.base import OnPage, Shown, Value
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.phrases import turns_with
 

@@ -10,10 +10,10 @@ import numpy as np
 from therapy_analytics.codes import Code
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
 from therapy_analytics.measures._codes import coded, given
-from therapy_analytics.measures._rates import mark_column, marks
-from therapy_analytics.measures._turns import WITHIN, Bools, any_in, next_turns
+from therapy_analytics.measures.base import Mark, OnPage, Shown, Value
+from therapy_analytics.measures.rates import mark_column, marks
+from therapy_analytics.measures.turns import WITHIN, Bools, any_in, next_turns
 from therapy_analytics.text import AnnotatedSession, Lexicon
 
 MOVES_AWAY, MOVES_AGAINST = "process_rupture_withdrawal", "process_rupture_confrontation"

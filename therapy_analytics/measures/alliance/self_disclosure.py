@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from therapy_analytics.codes.disclosure import KINDS, disclosed
 from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, mean_column, measure
-from therapy_analytics.measures._base import OnPage, Shown, Value
-from therapy_analytics.measures._turns import slopes
+from therapy_analytics.measures.base import OnPage, Shown, Value
+from therapy_analytics.measures.turns import slopes
 from therapy_analytics.text import AnnotatedSession
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.core.session import ROLES, Role
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._rates import counted_rate
+from therapy_analytics.measures.rates import counted_rate
 from therapy_analytics.text import AnnotatedSession
 
 LONG_S = 2.0

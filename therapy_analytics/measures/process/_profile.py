@@ -12,10 +12,10 @@ from therapy_analytics.codes import Code
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._codes import shipped_codes
-from therapy_analytics.measures._intervals import wilsons
-from therapy_analytics.measures._rows import Row, as_part
-from therapy_analytics.measures._turns import THIRDS, third_of
+from therapy_analytics.measures.intervals import wilsons
 from therapy_analytics.measures.process.behaviour_rates import EXPECTED, measure_of_code, rate_and_expected
+from therapy_analytics.measures.rows import Row, as_part
+from therapy_analytics.measures.turns import THIRDS, third_of
 from therapy_analytics.text import AnnotatedSession
 
 PARTS = ("whole", *THIRDS)

@@ -14,9 +14,9 @@ from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._codes import Floats, Ints, given, main_codes, replies
-from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, matched_differences, wilsons
-from therapy_analytics.measures._rates import INTERVAL
-from therapy_analytics.measures._rows import row_column
+from therapy_analytics.measures.intervals import FEWEST, Z95, design_effect, matched_differences, wilsons
+from therapy_analytics.measures.rates import INTERVAL
+from therapy_analytics.measures.rows import row_column
 from therapy_analytics.text import AnnotatedSession
 
 Rows = Mapping[str, NDArray[np.generic]]

@@ -11,8 +11,8 @@ import numpy as np
 from therapy_analytics.codes import Code
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Compared, Evidence, OnPage, Shown, Value
 from therapy_analytics.measures._codes import given, main_codes
+from therapy_analytics.measures.base import Compared, Evidence, OnPage, Shown, Value
 from therapy_analytics.text import AnnotatedSession, Lexicon
 
 _MISLEADS = (

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.measures import Column, OnPage, measure
-from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._rates import interval_columns
-from therapy_analytics.measures._turns import FEWEST_FOR_SLOPE, slope
+from therapy_analytics.measures.base import Value
+from therapy_analytics.measures.rates import interval_columns
+from therapy_analytics.measures.turns import FEWEST_FOR_SLOPE, slope
 from therapy_analytics.text import AnnotatedSession
 
 Floats = NDArray[np.float64]

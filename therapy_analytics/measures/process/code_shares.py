@@ -11,7 +11,6 @@ import numpy as np
 from therapy_analytics.codes import Code
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Evidence, OnPage, Value
 from therapy_analytics.measures._codes import (
     NOT_GIVEN,
     PREDICTED,
@@ -22,6 +21,7 @@ from therapy_analytics.measures._codes import (
     lengths_of_runs,
     spoken,
 )
+from therapy_analytics.measures.base import Evidence, OnPage, Value
 from therapy_analytics.text import AnnotatedSession, Lexicon
 
 _FEW = "Over few turns of the kind the interval is wide"

@@ -10,7 +10,6 @@ import numpy as np
 
 from therapy_analytics.codes import Code
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import OnPage, Value
 from therapy_analytics.measures._codes import (
     NOT_GIVEN,
     PREDICTED,
@@ -22,10 +21,11 @@ from therapy_analytics.measures._codes import (
     main_codes,
     spoken,
 )
-from therapy_analytics.measures._intervals import wilsons
-from therapy_analytics.measures._rates import interval_columns
-from therapy_analytics.measures._turns import FEWEST_FOR_SLOPE, slope, third_of
+from therapy_analytics.measures.base import OnPage, Value
+from therapy_analytics.measures.intervals import wilsons
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
+from therapy_analytics.measures.rates import interval_columns
+from therapy_analytics.measures.turns import FEWEST_FOR_SLOPE, slope, third_of
 from therapy_analytics.text import AnnotatedSession, Lexicon
 
 FEWEST = 3

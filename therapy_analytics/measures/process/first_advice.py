@@ -8,8 +8,8 @@ from math import inf, nan
 import numpy as np
 
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures._codes import NOT_GIVEN, PREDICTED, Bools, given, spoken
+from therapy_analytics.measures.base import OnPage, Shown, Value
 from therapy_analytics.text import AnnotatedSession
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."

@@ -8,8 +8,8 @@ from math import inf, nan
 import pandas as pd
 
 from therapy_analytics.codes.learnt import HALF, n_among, reference_turns, turn_hashes
+from therapy_analytics.core.printable import counted
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.text import AnnotatedSession
 
 NAMES = ("learnt_turns", "skilled_reference_turns", "unskilled_reference_turns", "model_reference_turns")

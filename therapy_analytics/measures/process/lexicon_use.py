@@ -9,8 +9,8 @@ import numpy as np
 from therapy_analytics.codes import Code
 from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._intervals import WORD_CORRELATION
-from therapy_analytics.measures._rates import counted_rate
+from therapy_analytics.measures.intervals import WORD_CORRELATION
+from therapy_analytics.measures.rates import counted_rate
 from therapy_analytics.text import AnnotatedSession, Lexicon
 from therapy_analytics.text.english import undivided
 

@@ -8,9 +8,9 @@ from math import inf, nan
 import numpy as np
 
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import OnPage, Shown
-from therapy_analytics.measures._intervals import ratio
-from therapy_analytics.measures._rates import interval_columns
+from therapy_analytics.measures.base import OnPage, Shown
+from therapy_analytics.measures.intervals import ratio
+from therapy_analytics.measures.rates import interval_columns
 from therapy_analytics.text import AnnotatedSession
 
 RATIO_CORRELATION = 0.02
@@ -50,7 +50,7 @@ def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
 
     High means more reflecting than asking. Four turns that reflect and two that ask:
 
-    >>> from therapy_analytics.measures._intervals import ratio
+    >>> from therapy_analytics.measures.intervals import ratio
     >>> [round(value, 2) for value in ratio(4, 2)]
     [2.0, 0.43, 9.33]
 

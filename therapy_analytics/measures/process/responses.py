@@ -9,11 +9,11 @@ import numpy as np
 
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Evidence, Mark, OnPage, Shown, Value
 from therapy_analytics.measures._codes import NOT_GIVEN, Bools, Floats, Ints, given, replies
-from therapy_analytics.measures._intervals import FEWEST, design_effect, matched_differences
-from therapy_analytics.measures._rates import counted_rate, interval_columns
+from therapy_analytics.measures.base import Evidence, Mark, OnPage, Shown, Value
+from therapy_analytics.measures.intervals import FEWEST, design_effect, matched_differences
 from therapy_analytics.measures.process._responses import counts_by_length, marked
+from therapy_analytics.measures.rates import counted_rate, interval_columns
 from therapy_analytics.text import AnnotatedSession
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."

@@ -9,10 +9,10 @@ import numpy as np
 
 from therapy_analytics.codes.danger import CODE, danger_phrases
 from therapy_analytics.measures import Column, KindOf, Mark, OnPage, measure, rate_columns
-from therapy_analytics.measures._base import Shown, Value
 from therapy_analytics.measures._codes import NOT_GIVEN, SOURCE, Bools, Floats, Ints, given, spoken
-from therapy_analytics.measures._rates import counted_rate, mark_column, marks
-from therapy_analytics.measures._turns import WITHIN, any_in, next_turns
+from therapy_analytics.measures.base import Shown, Value
+from therapy_analytics.measures.rates import counted_rate, mark_column, marks
+from therapy_analytics.measures.turns import WITHIN, any_in, next_turns
 from therapy_analytics.text import AnnotatedSession
 
 NOTHING, PASSED_OVER, ANSWERED, WORSENED = 0.0, 1.0, 2.0, 3.0

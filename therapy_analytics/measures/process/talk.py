@@ -9,8 +9,8 @@ import numpy as np
 
 from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, mean_column, measure
-from therapy_analytics.measures._base import OnPage, Shown
-from therapy_analytics.measures._dyads import speakers_of
+from therapy_analytics.measures.base import OnPage, Shown
+from therapy_analytics.measures.dyads import speakers_of
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.english import undivided
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from therapy_analytics.core.registry import Registry
 from therapy_analytics.core.session import CLIENT, THERAPIST
-from therapy_analytics.measures._base import Direction, Evidence
-from therapy_analytics.measures._turns import THIRDS
+from therapy_analytics.measures.base import Direction, Evidence
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS, permutations
 from therapy_analytics.measures.null.summary import Closer, Floats, NullSummary, beside_shuffles, beside_surrogates
 from therapy_analytics.measures.null.surrogates import Ints, pool_of, pooled
+from therapy_analytics.measures.turns import THIRDS
 from therapy_analytics.text import AnnotatedSession, Extra
 
 DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.measures import measure
-from therapy_analytics.measures._base import OnPage, Shown, Value
+from therapy_analytics.measures.base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony._ngrams import count_ngrams, words_of
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure

@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.measures import measure
-from therapy_analytics.measures._base import OnPage, Shown, Value
+from therapy_analytics.measures.base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     AdjacentTurnMeasure,

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from therapy_analytics.core.errors import BadOptionError, how_to_install
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._rates import mean_column
+from therapy_analytics.measures.base import Value
 from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.null.surrogates import Ints
+from therapy_analytics.measures.rates import mean_column
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
 from therapy_analytics.text import AnnotatedSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from therapy_analytics.measures import measure
-from therapy_analytics.measures._base import Curve, OnPage, Shown, Value
+from therapy_analytics.measures.base import Curve, OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     AdjacentTurnMeasure,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.base import Value
 from therapy_analytics.measures.null.summary import Bools, Floats
 from therapy_analytics.measures.null.surrogates import Ints, TokenRows
 from therapy_analytics.measures.synchrony._ngrams import TurnNgrams, ngrams_in

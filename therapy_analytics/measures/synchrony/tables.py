@@ -9,11 +9,11 @@ from typing import Any
 
 from therapy_analytics.core.errors import UnknownNameError
 from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import Direction, Statistic, Value, is_asked, wide_name
-from therapy_analytics.measures._rows import Row, as_part, measure_rows
+from therapy_analytics.measures.base import Direction, Statistic, Value, is_asked, wide_name
 from therapy_analytics.measures.null.shuffles import DRAWS
 from therapy_analytics.measures.null.summary import NullSummary
 from therapy_analytics.measures.null.surrogates import FEWEST_FOR_P, MOST_DONORS
+from therapy_analytics.measures.rows import Row, as_part, measure_rows
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     ADJACENT,
     DIRECTIONS,

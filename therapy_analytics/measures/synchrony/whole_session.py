@@ -17,7 +17,7 @@ import numpy as np
 from therapy_analytics.core.registry import Registry
 from therapy_analytics.core.session import CLIENT, THERAPIST
 from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import Compared
+from therapy_analytics.measures.base import Compared
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS
 from therapy_analytics.measures.null.summary import (
     Closer,

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.core.errors import BadOptionError, UnknownNameError
-from therapy_analytics.core.folders import Made, alone_in, replaced_in
+from therapy_analytics.core.folders import Made, alone_in, replaced_in, sources_of
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
-from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results import load
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.results.exports._coded import CODED_FORMS, export_codes

@@ -10,10 +10,9 @@ from typing import Any
 
 from therapy_analytics.core.cells import csv_of_rows
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in
+from therapy_analytics.core.folders import Made, replaced_in, sources_of
 from therapy_analytics.core.private import write
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
-from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.results.tables import GOLD
 from therapy_analytics.stats.agreement._gold import (

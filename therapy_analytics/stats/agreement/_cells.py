@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.clusters import Ints
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.results.tables import GOLD
 from therapy_analytics.stats.agreement._labels import SETS, LabelIndex, LabelMeaning, books, slug
 

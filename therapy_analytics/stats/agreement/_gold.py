@@ -14,10 +14,9 @@ import pandas as pd
 from therapy_analytics.core.cells import restore
 from therapy_analytics.core.clusters import Ints
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnreadableFileError
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
-from therapy_analytics.readers._limits import whole_file
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._other_programs import other_program
+from therapy_analytics.readers import other_program, whole_file
 from therapy_analytics.results.tables import GOLD
 from therapy_analytics.stats.agreement._cells import MISSING, ONE, UNSURE, ZERO, Block, CellReader
 from therapy_analytics.stats.agreement._labels import SETS, LabelIndex, books, slug
@@ -153,8 +152,8 @@ def read_table(path: Path | str) -> pd.DataFrame:
         return as_text(_json_lines(path))
     try:
         if path.suffix.lower() in {".xlsx", ".xlsm"}:
-            from therapy_analytics.readers._base import Source  # noqa: PLC0415
-            from therapy_analytics.readers._zip import bounded_zip  # noqa: PLC0415
+            from therapy_analytics.readers import bounded_zip  # noqa: PLC0415
+            from therapy_analytics.readers.base import Source  # noqa: PLC0415
 
             bounded_zip(Source(path, "", data=path.read_bytes()))
             return restore(pd.read_excel(path, dtype=str, keep_default_na=False))

@@ -119,7 +119,7 @@ def with_words(machine: Machine, transcripts: Path | str, pseudonyms: Pseudonyms
         A transcript cannot be read, or there is none.
     """
     from therapy_analytics.readers import ReadOptions, read_files  # noqa: PLC0415 (only where words are needed)
-    from therapy_analytics.readers._account import Account  # noqa: PLC0415
+    from therapy_analytics.readers.account import Account  # noqa: PLC0415
 
     options = ReadOptions(pseudonyms=pseudonyms)
     refuse_other_key([machine.recipe], pseudonyms)

@@ -14,10 +14,10 @@ import pandas as pd
 
 from therapy_analytics.core.clusters import Ints
 from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.core.ids import safe_id
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
-from therapy_analytics.readers._base import READERS
-from therapy_analytics.readers._build import safe_id
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers.base import READERS
 
 SHIFTED = 0.05
 """If the words of a larger share of a session's rows differ from those of their turn, its numbers have shifted."""

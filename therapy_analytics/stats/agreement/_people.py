@@ -14,9 +14,8 @@ from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_frame
 from therapy_analytics.core.clusters import COLUMNS
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in
+from therapy_analytics.core.folders import Made, replaced_in, sources_of
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results.tables import DIGITS
 from therapy_analytics.stats.agreement._cells import LISTED, NONE, SEVERAL
 from therapy_analytics.stats.agreement._gold import NAMES, Gold, GoldOptions, label_index, named, read_gold, read_table

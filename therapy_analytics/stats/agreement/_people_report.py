@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.stats.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_POSITIVES, FEWEST_TURNS
 from therapy_analytics.stats.agreement._labels import SETS
 from therapy_analytics.stats.agreement._report import in_a_line, with_interval

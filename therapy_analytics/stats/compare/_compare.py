@@ -16,11 +16,10 @@ import pandas as pd
 from therapy_analytics.core import private
 from therapy_analytics.core.clusters import SESSION
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in
+from therapy_analytics.core.folders import Made, replaced_in, sources_of
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers._account import Remark
-from therapy_analytics.readers._paths import sources_of
+from therapy_analytics.readers.account import Remark
 from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.stats.agreement import GoldOptions

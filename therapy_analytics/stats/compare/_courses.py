@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.stats.compare._dates import iso_dates
 
 NUMBERS = ("session_number", "session_no", "number")

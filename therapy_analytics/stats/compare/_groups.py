@@ -12,7 +12,7 @@ import pandas as pd
 
 from therapy_analytics.core.clusters import SESSION, Bools, Floats, Ints, cluster_column, cluster_numbers
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures._base import count_name, total_name
+from therapy_analytics.measures.base import count_name, total_name
 from therapy_analytics.stats.compare._measures import ComparedMeasure
 from therapy_analytics.stats.compare._results import Results
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from math import inf
 
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures._base import STATISTICS
+from therapy_analytics.measures.base import STATISTICS
 from therapy_analytics.measures.process.behaviour_rates import code_of_measure
 from therapy_analytics.stats.compare._results import Results
 
@@ -19,7 +19,7 @@ FAMILIES = ("process", SYNCHRONY, "alliance")
 ALL, FEW = "all", "core"
 SOUND = ("supported", "weak")
 TESTED, SHOWN, PART, NO = "tested", "shown", "part", "no"
-"""Values of the codebook's column ``compare``; see `therapy_analytics.measures._base.Compared`."""
+"""Values of the codebook's column ``compare``; see `therapy_analytics.measures.base.Compared`."""
 _OPTION = "--measures"
 
 

@@ -19,7 +19,7 @@ from scipy import optimize, stats
 
 from therapy_analytics.core.clusters import SESSION, Bools, Floats, cluster_numbers, cluster_sums
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures._intervals import Z95
+from therapy_analytics.measures.intervals import Z95
 from therapy_analytics.stats.compare._phrases import unit_name
 
 Names = NDArray[np.generic]

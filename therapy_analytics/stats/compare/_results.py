@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
-from therapy_analytics.measures._base import STATISTICS
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
+from therapy_analytics.measures.base import STATISTICS
 from therapy_analytics.results import form_of, joined_wide, read_csv, read_recipe, read_table, wide
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.results.codebook_table import ABOUT, wide_codebook
@@ -220,7 +220,7 @@ def built_in_codebook() -> pd.DataFrame:
     """Return the codebook of the measures of this package, for tables that have none beside them."""
     from therapy_analytics.codes import TaggerOptions  # noqa: PLC0415 (few need it)
     from therapy_analytics.codes.choice import meaning  # noqa: PLC0415
-    from therapy_analytics.measures._base import all_columns  # noqa: PLC0415
+    from therapy_analytics.measures.base import all_columns  # noqa: PLC0415
     from therapy_analytics.measures.settings import Settings  # noqa: PLC0415
     from therapy_analytics.results.codebook_table import codebook_table  # noqa: PLC0415
     from therapy_analytics.text import EXTRAS, builtin_lexicons  # noqa: PLC0415

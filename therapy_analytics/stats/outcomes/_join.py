@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.core.printable import counted
 from therapy_analytics.stats.compare._courses import Sessions, numbered, sessions_of
 from therapy_analytics.stats.compare._measures import ComparedMeasure, choose
 from therapy_analytics.stats.compare._results import Results

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.core.clusters import Bools, Ints
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.readers._build import safe_id
+from therapy_analytics.core.ids import safe_id
 from therapy_analytics.stats.agreement._match import plain_id
 from therapy_analytics.stats.compare._courses import Sessions
 from therapy_analytics.stats.compare._dates import dates_fit

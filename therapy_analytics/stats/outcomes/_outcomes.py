@@ -13,12 +13,11 @@ import pandas as pd
 
 from therapy_analytics.core import private
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in, seen_from
+from therapy_analytics.core.folders import Made, replaced_in, seen_from, sources_of
+from therapy_analytics.core.ids import safe_id
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers._account import Remark
-from therapy_analytics.readers._build import safe_id
-from therapy_analytics.readers._paths import sources_of
+from therapy_analytics.readers.account import Remark
 from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._report import NAME as REPORT
 from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
-from therapy_analytics.readers._metadata import plain_name
+from therapy_analytics.readers import plain_name
 from therapy_analytics.stats.agreement._gold import read_table
 
 BUILT_IN = Path(__file__).with_name("scales.csv")

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError, how_to_install
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.stats.agreement._cells import NONE
 from therapy_analytics.stats.agreement._gold import as_text, named, read_table
 from therapy_analytics.stats.agreement._match import session_names

@@ -15,11 +15,10 @@ import pandas as pd
 from therapy_analytics.core import private
 from therapy_analytics.core.clusters import COLUMNS, SESSION, Floats, Ints
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in
+from therapy_analytics.core.folders import Made, replaced_in, sources_of
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.results import write_csv
 from therapy_analytics.results._files import hash_of_file
 from therapy_analytics.results.references import cross_validated

@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from therapy_analytics.core.clusters import Ints
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.session import Session
-from therapy_analytics.readers._notes import counted
 
 SHARED = ("client", "source_group", "recording")
 """Columns about the sessions whose values are always kept together."""

@@ -26,11 +26,10 @@ from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_frame
 from therapy_analytics.core.clusters import Floats, Ints
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in
+from therapy_analytics.core.folders import Made, replaced_in, sources_of
 from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.stats.agreement._gold import read_table
 from therapy_analytics.stats.training._data import Material, TrainOptions, material_of
 from therapy_analytics.stats.training._groups import many

@@ -18,12 +18,11 @@ from therapy_analytics.codes.learnt import HALF, learnt_turns, n_among, turn_has
 from therapy_analytics.codes.tagger import scores_of
 from therapy_analytics.core.clusters import Bools, Floats, Ints
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, alone_in, refuse_others
+from therapy_analytics.core.folders import Made, alone_in, refuse_others, sources_of
 from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.readers import Account, ReadOptions, read_files
-from therapy_analytics.readers._paths import sources_of
 from therapy_analytics.stats.training import _fit
 from therapy_analytics.stats.training._card import FILES, CodeWeights, LearntModel, scores_in_words, write_model
 from therapy_analytics.stats.training._data import CODED, Material, TrainOptions, material_of

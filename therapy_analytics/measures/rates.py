@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.codes.codebook import DEFAULT_CORRELATION
-from therapy_analytics.measures._base import Column, Statistic, count_name, total_name
-from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.measures.base import Column, Statistic, count_name, total_name
+from therapy_analytics.measures.intervals import wilson
 
 
 def rate(
     name: str, hits: NDArray[np.bool_], among: NDArray[np.bool_], *, correlation: float = DEFAULT_CORRELATION
 ) -> dict[str, float]:
-    """Return a rate with its count and its 95% interval (`therapy_analytics.measures._intervals.wilson`).
+    """Return a rate with its count and its 95% interval (`therapy_analytics.measures.intervals.wilson`).
 
     Parameters
     ----------

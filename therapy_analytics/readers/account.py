@@ -11,17 +11,16 @@ from pathlib import Path
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.core.identity import LONGEST_FACT, groupings, may_be_fact, words_of
-from therapy_analytics.core.printable import printable
+from therapy_analytics.core.ids import safe_id
+from therapy_analytics.core.printable import counted, printable
 from therapy_analytics.readers._applied import GUESSED, Applied
-from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._beside import is_kept, shown_fields
-from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._files import transcripts_in
 from therapy_analytics.readers._metadata import SessionTable as Table
 from therapy_analytics.readers._metadata import plain_name, table_at
-from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._paths import placed
-from therapy_analytics.readers._transcript_reading import TranscriptReading
+from therapy_analytics.readers.base import ReadOptions
+from therapy_analytics.readers.transcript_reading import TranscriptReading
 
 _MOST_LISTED = 12
 _FOR_TABLES = "Leave it out: it is for tables (CSV, Excel, Parquet)"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
 
+from therapy_analytics.core.printable import counted
 from therapy_analytics.core.session import Role, Session, SpeechMark, Turn
-from therapy_analytics.readers._base import RawSession, ReadOptions, Row
 from therapy_analytics.readers._labels import misspelled, unnumbered, without_number
-from therapy_analytics.readers._marks import split_marks
-from therapy_analytics.readers._notes import counted, passed_over_note
-from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
+from therapy_analytics.readers._notes import passed_over_note
+from therapy_analytics.readers.base import RawSession, ReadOptions, Row
+from therapy_analytics.readers.marks import split_marks
+from therapy_analytics.readers.roles import Assignment, Hints, assign_roles, role_of_label
 
-MAX_ID = 80
 _FEWEST_NUMBERED = 5
 _SYSTEM = frozenset({"system"})
 _WRITTEN = _SYSTEM | {"tool", "function", "developer"}
@@ -27,7 +26,6 @@ _MANNER = re.compile(r"(?<=\w) ?\((?:(?:through|via) [^()]{1,40}|in [A-Z][a-z]+|
 """How something is said, behind a label: ``(crying)``, ``(through interpreter)``, ``(in English)``."""
 _AT_A_TIME = 10_000
 _WORD = re.compile(r"\S+")
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
 def build_session(
@@ -256,38 +254,3 @@ def fingerprint(session: Session) -> bytes:
         while some := " ".join(islice(words, _AT_A_TIME)):  # all words of a long turn would take much memory
             digest.update(f" {some}".encode("utf-8", "replace"))
     return digest.digest()
-
-
-def safe_id(name: str) -> str:
-    """Return a name that is safe as a folder on every system.
-
-    Examples
-    --------
-    >>> safe_id("../Dr. Lee: session #3"), safe_id("CON"), safe_id("")
-    ('Dr.-Lee-session-3', 'CON-', 'session')
-    """
-    plain = unicodedata.normalize("NFKC", name)
-    cleaned = re.sub(r"[^\w.-]+", "-", plain).strip("-._ ") or "session"
-    if _DEVICE.fullmatch(cleaned):
-        cleaned = f"{cleaned}-"
-    if len(cleaned.encode()) <= MAX_ID:
-        return cleaned
-    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
-    return cleaned.encode()[: MAX_ID - 9].decode("utf-8", "ignore") + f"-{digest}"
-
-
-def unique_id(wanted: str, stem: str, taken: dict[str, int]) -> str:
-    """Return an id that no other session of the run has, upper and lower case aside, and take it.
-
-    `taken` holds with each id the last number that was given to it, so that no number is tried twice.
-    """
-    for name in (wanted, safe_id(f"{stem}-{wanted}") if wanted != stem else wanted):
-        if name.casefold() not in taken:
-            taken[name.casefold()] = 1
-            return name
-    number = taken[wanted.casefold()] + 1
-    while f"{wanted}-{number}".casefold() in taken:
-        number += 1
-    taken[wanted.casefold()] = number
-    taken[f"{wanted}-{number}".casefold()] = 1
-    return f"{wanted}-{number}"

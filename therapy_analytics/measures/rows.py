@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from therapy_analytics.measures._base import STATISTICS, Column, Value
+from therapy_analytics.measures.base import STATISTICS, Column, Value
 
 Row = dict[str, object]
 """A row of ``measures.csv``, by its columns; statistics that a measure has not are left out."""

@@ -9,9 +9,9 @@ from pathlib import PurePath
 
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.session import Role, Session
-from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers._metadata import ALIASES
-from therapy_analytics.readers._roles import is_plain_label
+from therapy_analytics.readers.base import READERS
+from therapy_analytics.readers.roles import is_plain_label
 
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("client", "participant", "person", "subject", "case"), "client"),

@@ -10,20 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnreadableFileError
+from therapy_analytics.core.ids import safe_id, unique_id
 from therapy_analytics.core.printable import printable
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on
-from therapy_analytics.readers._base import (
-    BINARY,
-    HEAD,
-    RawSession,
-    ReadOptions,
-    Source,
-    load_source,
-)
 from therapy_analytics.readers._beside import ID_NOT_USED, divided, is_kept, tallied, usable_name, with_groupings
-from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._limits import (
     LARGEST_FILE,
@@ -35,10 +27,19 @@ from therapy_analytics.readers._limits import (
 )
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
 from therapy_analytics.readers._paths import size, version
-from therapy_analytics.readers._pseudonyms import named_by, pseudonymous
 from therapy_analytics.readers._split import split, with_roles
-from therapy_analytics.readers._transcripts import Transcript, beginning
 from therapy_analytics.readers._voices import joined
+from therapy_analytics.readers.base import (
+    BINARY,
+    HEAD,
+    RawSession,
+    ReadOptions,
+    Source,
+    load_source,
+)
+from therapy_analytics.readers.build import build_session
+from therapy_analytics.readers.pseudonymous import named_by, pseudonymous
+from therapy_analytics.readers.transcripts import Transcript, beginning
 
 _CHANGED = ("the file changed while it was read", "Leave the transcripts as they are, and run again")
 
