@@ -23,8 +23,8 @@ import pandas as pd
 from benchmarks._markdown import markdown
 from benchmarks.compare_claims import CODES, QUALITY, RATES
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.report._data import standing_out
 from therapy_analytics.report._findings import OF_GROUPS_ALONE
+from therapy_analytics.report.data import standing_out
 from therapy_analytics.stats.compare._effects import holm
 from therapy_analytics.stats.compare._groups import contrasts, counts, grouped
 from therapy_analytics.stats.compare._measures import choose

@@ -20,7 +20,7 @@ from therapy_analytics.measures.settings import Settings
 from therapy_analytics.readers._metadata import load_metadata
 from therapy_analytics.readers.writers import WRITERS
 from therapy_analytics.readers.writers._base import _about
-from therapy_analytics.report._files import read_columns
+from therapy_analytics.report.files import read_columns
 from therapy_analytics.results import read_csv, write_csv
 from therapy_analytics.run import Writing
 from therapy_analytics.stats.agreement._gold import read_table

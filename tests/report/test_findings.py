@@ -14,9 +14,9 @@ import pytest
 from scipy import stats
 
 from therapy_analytics.report import _between, _findings, _look_first
-from therapy_analytics.report._codebook import Shown, chosen
-from therapy_analytics.report._data import report_data, standing_out
-from therapy_analytics.report._overview import who
+from therapy_analytics.report.data import report_data, standing_out
+from therapy_analytics.report.overview import who
+from therapy_analytics.report.shown import Shown, chosen
 from therapy_analytics.results.references import reference_profiles
 from therapy_analytics.stats.compare import _reference
 from therapy_analytics.stats.compare._results import Results, built_in_codebook, read_results

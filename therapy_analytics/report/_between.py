@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.core.clusters import SESSION
-from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import HIGH, Finding
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural, sentence
+from therapy_analytics.report.shown import Shown
 from therapy_analytics.stats.compare._groups import OTHERS, GroupContrast, Grouped, contrasts, grouped
 from therapy_analytics.stats.compare._measures import FEW, choose
 from therapy_analytics.stats.compare._phrases import unit_name

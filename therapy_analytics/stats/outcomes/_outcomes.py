@@ -18,8 +18,8 @@ from therapy_analytics.core.ids import safe_id
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers.account import Remark
-from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._report import NAME as REPORT
+from therapy_analytics.report.overview import tagger_words
 from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.stats.compare._results import Results, read_results

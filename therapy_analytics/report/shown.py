@@ -11,7 +11,7 @@ from typing import Any
 from therapy_analytics.codes import Code, Codebook, builtin_codebooks
 from therapy_analytics.codes.lanes import Lane, lanes, name_of_lane
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
-from therapy_analytics.report._files import Row, read_rows
+from therapy_analytics.report.files import Row, read_rows
 from therapy_analytics.results.codebook_table import ALSO, CURVE, FIRST, MARK, MEASURED, STRIP
 from therapy_analytics.stats.compare._results import Results
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import inf, isnan
 from typing import Any, Literal
 
-from therapy_analytics.report._files import Columns, number
+from therapy_analytics.report.files import Columns, number
 
 Json = dict[str, Any]
 SHOWN, MOST = 3, 6

@@ -11,15 +11,15 @@ import pandas as pd
 
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.measures.process.learnt_turns import among, were_learnt_from
-from therapy_analytics.report import _overview as over
 from therapy_analytics.report import _words as words
+from therapy_analytics.report import overview as over
 from therapy_analytics.report._between import of_groups
-from therapy_analytics.report._codebook import Shown, ShownTurns, chosen, lanes_json, shown_turns, strip_of, with_roles
-from therapy_analytics.report._files import read_rows
 from therapy_analytics.report._findings import HIGH, best, of_sessions, tested, unseen
 from therapy_analytics.report._look_first import look_first
 from therapy_analytics.report._session import session_data
-from therapy_analytics.report._sheet import changed_texts, changes, sheet_json
+from therapy_analytics.report.files import read_rows
+from therapy_analytics.report.sheet import changed_texts, changes, sheet_json
+from therapy_analytics.report.shown import Shown, ShownTurns, chosen, lanes_json, shown_turns, strip_of, with_roles
 from therapy_analytics.stats.compare._results import Results, read_results
 
 Json = dict[str, Any]

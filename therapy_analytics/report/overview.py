@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from therapy_analytics.core.clusters import Floats
 from therapy_analytics.measures.base import count_name, total_name
-from therapy_analytics.report._codebook import Shown, ends
-from therapy_analytics.report._files import plain
 from therapy_analytics.report._words import plural
+from therapy_analytics.report.files import plain
+from therapy_analytics.report.shown import Shown, ends
 from therapy_analytics.results import references
 from therapy_analytics.stats.compare._groups import Grouped, grouped
 from therapy_analytics.stats.compare._measures import described

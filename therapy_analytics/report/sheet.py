@@ -12,11 +12,11 @@ from scipy import stats
 
 from therapy_analytics.core.clusters import Floats
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.report._codebook import Shown, strip_of
 from therapy_analytics.report._look_first import LOOKS
-from therapy_analytics.report._moments import RULES, SHOWN, chosen_moments, moment_from, rules_json
-from therapy_analytics.report._overview import groups_json, units_json
 from therapy_analytics.report._words import interval, p_words, per_cent, plural
+from therapy_analytics.report.moments import RULES, SHOWN, chosen_moments, moment_from, rules_json
+from therapy_analytics.report.overview import groups_json, units_json
+from therapy_analytics.report.shown import Shown, strip_of
 from therapy_analytics.stats.compare._courses import difference_interval, sessions_of
 from therapy_analytics.stats.compare._reference import LEVEL
 from therapy_analytics.stats.compare._results import Results
