@@ -7,7 +7,7 @@ from boards import SIZES, assert_no_overlaps, drawn, new_axes, place, texts
 
 from therapy_analytics import plots
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures.process._responses import codes_of
+from therapy_analytics.measures.response_rows import codes_of
 
 CLIENT, THERAPIST = codes_of("client"), codes_of("therapist")
 COLUMNS = ["client_code", "therapist_code", "n_client", "n_both", "n_client_other", "n_both_other"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.collections import QuadMesh
 
-from therapy_analytics.measures.process._responses import COUNTS, pooled_responses
 from therapy_analytics.measures.process.responses import ANSWERS, EVENTS
+from therapy_analytics.measures.response_rows import COUNTS, pooled_responses
 from therapy_analytics.plots import FONT, INCH_PT, axes_or_new, plot, remembered, say_instead
 from therapy_analytics.plots._board import EDGE, FAINT, Key, draw_keys, in_lines, keys_height, open_board
 from therapy_analytics.plots._codes import WEAK, Behaviour, behaviours

@@ -19,7 +19,7 @@ from therapy_analytics.measures import Column, Measure, values_of
 from therapy_analytics.measures.association import disclosure_after_synchrony
 from therapy_analytics.measures.base import all_columns
 from therapy_analytics.measures.dyads import dyads
-from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS
+from therapy_analytics.measures.response_rows import RESPONSE_COLUMNS
 from therapy_analytics.measures.rows import MEASURE_COLUMNS, PART_COLUMNS
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.results import tables

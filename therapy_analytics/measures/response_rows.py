@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,10 @@ from scipy.special import stdtrit
 
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.core.session import Role
-from therapy_analytics.measures import Column
-from therapy_analytics.measures._codes import Floats, Ints, given, main_codes, replies
+from therapy_analytics.measures.base import INTERVAL, Column
 from therapy_analytics.measures.intervals import FEWEST, Z95, design_effect, matched_differences, wilsons
-from therapy_analytics.measures.rates import INTERVAL
 from therapy_analytics.measures.rows import row_column
+from therapy_analytics.measures.turns import Floats, Ints, given, main_codes, replies
 from therapy_analytics.text import AnnotatedSession
 
 Rows = Mapping[str, NDArray[np.generic]]
@@ -51,10 +51,6 @@ _NAMES = (
 )
 
 
-def _ends(name: str) -> tuple[str, str]:
-    return f"{name}_lo", f"{name}_hi"
-
-
 _DIFFERENCE = replace(
     _RATE,
     name="difference",
@@ -80,13 +76,10 @@ _POOLED_DIFFERENCE = replace(
 )
 
 
-def _with_ends(column: Column) -> tuple[Column, ...]:
-    """Return the column of a difference and those of the ends of its interval."""
-    words = zip(_ends(column.name), ("Lower", "Upper"), strict=True)
-    edges = (
-        replace(column, name=name, meaning=f"{word} end of the 95% interval of difference") for name, word in words
-    )
-    return column, *edges
+def _with_ends(difference: Column) -> list[Column]:
+    words = {"lo": "Lower end", "hi": "Upper end"}
+    ends = {f"difference_{end}": f"{word} of the 95% interval of difference" for end, word in words.items()}
+    return [difference, *(replace(difference, name=name, meaning=meaning) for name, meaning in ends.items())]
 
 
 RESPONSE_COLUMNS = (row_column("session_id", "The session"), *_NAMES, *_COUNTS, *_with_ends(_DIFFERENCE))
@@ -100,61 +93,37 @@ POOLED_COLUMNS = (
 )
 
 
+COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
+_STRATA = 4
+
+
 def codes_of(role: Role) -> tuple[str, ...]:
     """Return the codes of a role that responses are about: the main ones of the shipped codebooks, in their order."""
     return tuple(code.column for code in main_codes() if code.role == role)
 
 
-def strata_of_length(session: AnnotatedSession, client: Ints, answer: Ints) -> Ints:
-    """Return the stratum of each reply, 0 to 3: whether the client's turn and the answer are over the median length.
-
-    Parameters
-    ----------
-    session : AnnotatedSession
-        The session.
-    client, answer : int64 arrays (n_replies,)
-        As `replies` returns them.
-    """
-    longer = [session.n_words[turns] > np.median(session.n_words[turns]) for turns in (client, answer) if len(turns)]
-    return np.asarray(2 * longer[0] + longer[1], dtype=np.int64) if longer else np.zeros(0, dtype=np.int64)
-
-
 def counts_by_length(session: AnnotatedSession, after: Floats, gives: Floats) -> Floats:
     """Return the counts of a session by strata of length, (4 strata, 4 counts, n_client_kinds, n_therapist_kinds).
 
-    The counts are ``n_client``, ``n_both``, ``n_client_other``, ``n_both_other``. Replies count where both are known.
+    The counts are those of `COUNTS`; replies count where both kinds are known. The strata: whether the client's turn,
+    and the answer, has more words than half of those of the session.
 
     Parameters
     ----------
     session : AnnotatedSession
         The session.
     after, gives : float64 arrays (n_kinds, n_replies, 2)
-        Of which client turns, and of which answers, each kind is known, and which have it: 0 and 1.
+        Of which client turns, and of which answers, each kind is known, and which have it: 0 and 1; see `marked`.
     """
-    stratum = strata_of_length(session, *replies(session))
+    words = [session.n_words[turns] for turns in replies(session)]
+    longer = [one > (np.median(one) if len(one) else 0) for one in words]
     found = []
-    for one in range(STRATA):
-        (known_client, has_client), (known, has) = (
-            np.moveaxis(kind[:, stratum == one], -1, 0) for kind in (after, gives)
-        )
+    for stratum in range(_STRATA):
+        here = 2 * longer[0] + longer[1] == stratum
+        (known_client, has_client), (known, has) = (np.moveaxis(kind[:, here], -1, 0) for kind in (after, gives))
         without = known_client - has_client
         found.append(np.stack([has_client @ known.T, has_client @ has.T, without @ known.T, without @ has.T]))
     return np.stack(found)
-
-
-STRATA = 4
-
-
-def response_counts(session: AnnotatedSession) -> Floats:
-    """Return the counts of a session by strata, as `counts_by_length`, for the codes of `codes_of`.
-
-    Codes that the run's coder does not give have counts of 0.
-    """
-    client, answer = replies(session)
-    kinds = ([(code,) for code in codes_of(role)] for role in ("client", "therapist"))
-    return counts_by_length(
-        session, *(marked(session, own, at) for own, at in zip(kinds, (client, answer), strict=True))
-    )
 
 
 def marked(session: AnnotatedSession, kinds: Iterable[Sequence[str]], turns: Ints) -> Floats:
@@ -169,32 +138,26 @@ def response_rows(session: AnnotatedSession) -> Rows:
     There is a row for each pair of codes that the run's coder gives.
     """
     client, therapist = codes_of("client"), codes_of("therapist")
-    kept = np.array([[session.has(one, other) for other in therapist] for one in client], dtype=np.bool_).ravel()
-    counts = response_counts(session).reshape(STRATA, 4, -1)[:, :, kept]
-    told, answered = _correlations(client, therapist)[:, kept]
-    n, both, n_other, _ = counts.sum(axis=0)
+    pairs = list(product(client, therapist))
+    after, gives = (
+        marked(session, [(code,) for code in codes], turns)
+        for codes, turns in zip((client, therapist), replies(session), strict=True)
+    )
+    kept = np.array([session.has(*pair) for pair in pairs], dtype=np.bool_)
+    strata = counts_by_length(session, after, gives).reshape(_STRATA, len(COUNTS), -1)[:, :, kept]
+    counts, names = strata.sum(axis=0), np.array(pairs, dtype=object)[kept]
+    told, answered = _correlations(names)
+    n, both, n_other, _ = counts
     effect = design_effect(n + n_other, told * answered)
-    values = _described(counts.sum(axis=0), wilsons(both, n, answered), _names(client, therapist, kept))
-    values |= _differences(matched_differences(counts[:, 1], counts[:, 0], counts[:, 3], counts[:, 2], effect))
+    differences = matched_differences(strata[:, 1], strata[:, 0], strata[:, 3], strata[:, 2], effect)
+    values = _described(names, counts, wilsons(both, n, answered), differences)
     values["session_id"] = np.repeat(np.array([session.session.id], dtype=object), len(n))
     return {column.name: values[column.name] for column in RESPONSE_COLUMNS}
 
 
-def _names(
-    client: Sequence[str], therapist: Sequence[str], kept: NDArray[np.bool_] | slice = slice(None)
-) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-    """Return the client's and the therapist's code of each cell."""
-    rows, columns = np.array(client, dtype=object), np.array(therapist, dtype=object)
-    return np.repeat(rows, len(therapist))[kept], np.tile(columns, len(client))[kept]
-
-
-def _correlations(client: Sequence[str], therapist: Sequence[str]) -> Floats:
-    """Return how alike turns are in having the codes of the client and of the therapist, (2, n_cells)."""
-    told, answered = ([correlation_of(code) for code in codes] for codes in (client, therapist))
-    return np.stack([np.repeat(told, len(therapist)), np.tile(answered, len(client))])
-
-
-COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
+def _correlations(names: NDArray[np.object_]) -> Floats:
+    """Return how alike turns are in having the code of the client, and of the therapist, (2, n_pairs)."""
+    return np.array([[correlation_of(code) for code in codes] for codes in names.T.tolist()], dtype=np.float64)
 
 
 def pooled_responses(table: pd.DataFrame) -> pd.DataFrame:
@@ -221,10 +184,10 @@ def pooled_responses(table: pd.DataFrame) -> pd.DataFrame:
     session, _ = pd.factorize(table["session_id"])
     counts = np.zeros((int(session.max(initial=-1)) + 1, len(COUNTS), len(pairs)))
     counts[session, :, pair] = table[list(COUNTS)].to_numpy(dtype=np.float64)
-    client, therapist = (pairs.get_level_values(side).to_numpy(dtype=object) for side in (0, 1))
-    told, answered = (np.array([correlation_of(code) for code in codes]) for codes in (client, therapist))
-    values = _described(counts.sum(axis=0), _pooled_rates(counts, answered), (client, therapist))
-    values |= _differences(_pooled_differences(counts, told * answered))
+    names = np.array(pairs.to_list(), dtype=object).reshape(-1, 2)
+    told, answered = _correlations(names)
+    rates, differences = _pooled_rates(counts, answered), _pooled_differences(counts, told * answered)
+    values = _described(names, counts.sum(axis=0), rates, differences)
     values["n_sessions"] = (counts[:, 0] > 0).sum(axis=0)
     return pd.DataFrame({column.name: values[column.name] for column in POOLED_COLUMNS})
 
@@ -264,22 +227,14 @@ def _t(n: Floats | Ints) -> Floats:
 
 
 def _described(
-    counts: Floats, rates: tuple[Floats, Floats, Floats], names: tuple[NDArray[np.object_], NDArray[np.object_]]
+    names: NDArray[np.object_], counts: Floats, rates: Sequence[Floats], differences: Sequence[Floats]
 ) -> dict[str, NDArray[np.generic]]:
     n, both, n_other, both_other = counts
-    rate, low, high = rates
-    base, _, _ = wilsons(both + both_other, n + n_other)
-    whole = {"n_client": n, "n_both": both, "n_client_other": n_other, "n_both_other": both_other}
+    base_rate, _, _ = wilsons(both + both_other, n + n_other)
     return {
-        "client_code": names[0],
-        "therapist_code": names[1],
-        **{name: values.astype(np.int64) for name, values in whole.items()},
-        "rate": rate,
-        "lo": low,
-        "hi": high,
-        "base_rate": base,
+        **dict(zip(("client_code", "therapist_code"), names.T, strict=True)),
+        **dict(zip(COUNTS, counts.astype(np.int64), strict=True)),
+        **dict(zip(("rate", "lo", "hi"), rates, strict=True)),
+        "base_rate": base_rate,
+        **dict(zip(("difference", "difference_lo", "difference_hi"), differences, strict=True)),
     }
-
-
-def _differences(found: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
-    return dict(zip(("difference", *_ends("difference")), found, strict=True))

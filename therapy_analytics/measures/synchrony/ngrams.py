@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.measures.null.summary import Bools
-from therapy_analytics.measures.null.surrogates import Ints, TokenRows
+from therapy_analytics.measures.null.surrogates import TokenRows
+from therapy_analytics.measures.turns import Bools, Ints
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.integers import consecutive
 
