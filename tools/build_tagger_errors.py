@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.codes import builtin_codebooks
-from therapy_analytics.codes._weights import AIMS, WEIGHTS
+from therapy_analytics.codes.weights import AIMS, WEIGHTS
 from therapy_analytics.codes.hierarchy import without_contradictions
 from therapy_analytics.results.references import CROSS_VALIDATED
 

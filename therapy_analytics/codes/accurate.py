@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes._weights import (
+from therapy_analytics.codes.weights import (
     DEFAULT_AIM,
     WEIGHTS,
     check_format,

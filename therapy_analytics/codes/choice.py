@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from therapy_analytics.codes._weights import AIMS, DEFAULT_AIM
+from therapy_analytics.codes.weights import AIMS, DEFAULT_AIM
 from therapy_analytics.codes.accurate import load_accurate
 from therapy_analytics.codes.codebook import Codebook, codebook_named
 from therapy_analytics.codes.learnt import FILE, Hashes, learnt_turns

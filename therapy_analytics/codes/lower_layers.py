@@ -10,7 +10,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.codes._weights import WEIGHTS
+from therapy_analytics.codes.weights import WEIGHTS
 from therapy_analytics.codes.encoder import load_lower
 from therapy_analytics.text.wordpiece import VOCABULARY, WordPiece
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes._weights import REMEDY
+from therapy_analytics.codes.weights import REMEDY
 from therapy_analytics.codes.accurate import AccurateTagger
 from therapy_analytics.codes.codebook import Codebook, builtin_codebooks, load_codebook
 from therapy_analytics.codes.hierarchy import parents

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes._weights import AIMS, DEFAULT_AIM, WEIGHTS, Coded, Weights, load_weights
+from therapy_analytics.codes.weights import AIMS, DEFAULT_AIM, WEIGHTS, Coded, Weights, load_weights
 from therapy_analytics.codes.codebook import Codebook, builtin_codebooks
 from therapy_analytics.codes.features import Features, featurize, neighbour
 from therapy_analytics.codes.hierarchy import n_questions, without_contradictions
