@@ -118,9 +118,11 @@ def _codebook_text(codes: Sequence[Code], book: str | Path | Codebook | None) ->
         "source": book.source if book else "The user's codes",
     }
     tables = [{name: value for name in _FIELDS if (value := getattr(code, name))} for code in own]
-    # A string of JSON is one of TOML
-    head_lines, *lines = [[f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in one.items()] for one in (head, *tables)]
-    return "\n".join([*head_lines, *(line for one in lines for line in ("", "[[codes]]", *one))]) + "\n"
+    lines: list[str] = []
+    for table in (head, *tables):
+        lines += ["", "[[codes]]"] if lines else []
+        lines += [f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in table.items()]  # also TOML
+    return "\n".join(lines) + "\n"
 
 
 _CARD = """\

@@ -102,7 +102,7 @@ def near_copies(texts: Sequence[str]) -> Ints:
 
     counter = CountVectorizer(
         preprocessor=lambda text: text.casefold().replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", ""),
-        token_pattern=r"[^\W_]+",
+        token_pattern=r"[^\W_]+",  # noqa: S106
         ngram_range=(N_WORDS, N_WORDS),
         binary=True,
         dtype=np.int64,

@@ -139,7 +139,9 @@ def material_of(
     """
     rows = named(as_text(codes) if isinstance(codes, pd.DataFrame) else read_table(codes), options.columns)
     refuse_unblinded(rows)
-    if {"code", "value"} <= set(rows.columns):  # a row a turn and code: what stands beside, as in settled.csv, is no code
+    if {"code", "value"} <= set(
+        rows.columns
+    ):  # a row a turn and code: what stands beside, as in settled.csv, is no code
         rows = rows[[name for name in rows if name in NAMES]]
     facts = _facts(rows) if options.codebook is None else []
     rows, wanted, book = _translated(rows, options.codebook)

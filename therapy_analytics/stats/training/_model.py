@@ -37,7 +37,8 @@ _Matrix = Any  # scipy itself does not say what its sparse arrays return
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeWeights:
     """Weights of a code: `buckets` (N_BUCKETS, 3) of hashed words of the turn, the turn before and the turn after;
-    `hand` (n_hand,) of features counted by hand; the intercept `bias`."""
+    `hand` (n_hand,) of features counted by hand; the intercept `bias`.
+    """
 
     buckets: Floats
     hand: Floats

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from therapy_analytics.codes import AccurateTagger, Code, Tagger, load_accurate, load_tagger
+from therapy_analytics.codes import AccurateTagger, Tagger, load_accurate, load_tagger
 from therapy_analytics.codes.learnt import FILE as LEARNT
-from therapy_analytics.codes.recalibrated import FILE, calibration_text, load_calibrated, log_odds, on_line
+from therapy_analytics.codes.own import CALIBRATION, calibration_text, load_calibrated, log_odds, on_line
 from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_frame
 from therapy_analytics.core.clusters import Floats, Ints
@@ -33,7 +33,7 @@ from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.stats.training._material import Material, TrainOptions, material_of
 from therapy_analytics.stats.training._train import begun, read_sessions
 
-FILES = (FILE, LEARNT, "scores.csv", "model_card.md")
+FILES = (CALIBRATION, LEARNT, "scores.csv", "model_card.md")
 FEWEST_TURNS, FEWEST_EACH, FEWEST_GROUPS = 50, 5, 5
 """Of a code: coded turns, turns with it and without it, and groups of sessions that have coded turns."""
 SPREAD = (1.0, 0.5)
@@ -78,7 +78,7 @@ class Recalibration:
             return [*lines, "It pays for no code: go on with the tagger of the package. Nothing was written."]
         return [
             *lines,
-            f"{self.out}: model_card.md (to read first), scores.csv, {FILE}",
+            f"{self.out}: model_card.md (to read first), scores.csv, {CALIBRATION}",
             f"Use it: tanalyze run TRANSCRIPTS --model {self.out}",
         ]
 
@@ -140,7 +140,7 @@ def recalibrate(
         if out is not None and lines:
             place = Path(out)
             with replaced_in(place, made) as fresh:
-                private.write(fresh / FILE, calibration_text(base, lines))
+                private.write(fresh / CALIBRATION, calibration_text(base, lines))
                 private.write(fresh / LEARNT, material.hashes())
                 private.write(fresh / "scores.csv", csv_of_frame(found.scores.round(4)))
                 private.write(fresh / "model_card.md", _card(found, material, base))

@@ -140,7 +140,9 @@ def train(
         pseudonyms = None if read_options is None else read_options.pseudonyms
         material = material_of(codes, read_sessions(transcripts, read_options, account), options, pseudonyms)
         if material.n_groups < FEWEST_GROUPS:
-            few = f"only {material.n_groups} with codes by {material.together.name}: nothing is left to try the model on"
+            few = (
+                f"only {material.n_groups} with codes by {material.together.name}: nothing is left to try the model on"
+            )
             problem = f"{few} that it has not seen. {material.together.note}".rstrip(". ")
             remedy = f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more"
             raise BadOptionError("codes", problem, remedy)
