@@ -36,8 +36,10 @@ _Matrix = Any  # scipy itself does not say what its sparse arrays return
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeWeights:
-    """Weights of a code: `buckets` (N_BUCKETS, 3) of hashed words of the turn, the turn before and the turn after;
-    `hand` (n_hand,) of features counted by hand; the intercept `bias`.
+    """Weights of a code, and its intercept `bias`.
+
+    `buckets` (N_BUCKETS, 3) of hashed words of the turn, the turn before and the turn after, `hand` (n_hand,) of
+    features counted by hand.
     """
 
     buckets: Floats
@@ -63,7 +65,7 @@ class Design:
     columns: Ints
     lifts: Floats
 
-    def of(self, turns: Ints, heads: Floats) -> _Matrix:
+    def picked(self, turns: Ints, heads: Floats) -> _Matrix:
         """Return the features of some turns, with the scores of heads divided by the roots of their penalties."""
         used = np.flatnonzero(heads)
         lifts = sparse.csr_array((self.lifts[turns] * heads)[:, used].astype(np.float32))

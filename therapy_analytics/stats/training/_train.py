@@ -191,8 +191,8 @@ def _train(material: Material, out: Path | None, options: TrainOptions, made: Ma
         if why := too_little(truth, group, material.together.names):
             judged.append(Judged(code, truth, group, np.zeros(0), np.zeros(0, dtype=np.bool_), why_not=why))
             continue
-        scores = unseen_scores(design.of(coded, _heads(base, code)), truth, fold[coded])
-        judged.append(judge(code, truth, scores, fold[coded], group))
+        unseen = unseen_scores(design.picked(coded, _heads(base, code)), truth, fold[coded])
+        judged.append(judge(code, truth, unseen, fold[coded], group))
     shipped = _shipped(material, [one.code for one in judged if len(one.p) and one.line[0] > 0], options)
     rows, learnt = [], []
     for at, one in enumerate(judged):
@@ -202,7 +202,7 @@ def _train(material: Material, out: Path | None, options: TrainOptions, made: Ma
         rows.append(about | {"why_left_out": one.why_not} | statistics(replaced(one, shipped=theirs)))
         if out is not None and not one.why_not:  # what is given is learnt from all turns
             heads, (slope, intercept) = _heads(base, one.code), one.line
-            weights, bias = fitted(design.of(coded, heads), one.truth)
+            weights, bias = fitted(design.picked(coded, heads), one.truth)
             began = base.weights if base else None
             learnt.append((one, design.unscaled(weights * slope, bias * slope + intercept, heads, began)))
     scores = pd.DataFrame(rows)
@@ -223,7 +223,7 @@ def _heads(base: Tagger | None, code: Code) -> Floats:
         return np.zeros(0)
     heads = base.weights.heads
     of_role = {head for one in base.codes if one.role == code.role for head in one.heads}
-    found = np.array([float(head in of_role) for head in heads]) / np.sqrt(LIFTS)
+    found: Floats = np.array([float(head in of_role) for head in heads]) / np.sqrt(LIFTS)
     alone = {one.column: one.heads[0] for one in base.codes if len(one.heads) == 1}
     names = [code.column, *(one.to.replace(".", "_", 1) for one in code.crosswalk if one.quality == "same")]
     if same := next((alone[name] for name in names if name in alone), None):
