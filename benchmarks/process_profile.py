@@ -25,7 +25,7 @@ from scipy import stats
 from benchmarks._corpora import of_quality, sessions_of
 from benchmarks._markdown import markdown
 from therapy_analytics.codes import load_tagger, with_codes
-from therapy_analytics.codes._weights import WEIGHTS
+from therapy_analytics.codes.weights import WEIGHTS
 from therapy_analytics.core.session import Role, Session
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
 from therapy_analytics.measures.process.responses import responses

@@ -11,8 +11,7 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.codes import Codebook, TaggerOptions, builtin_codebooks, load_codebook
-from therapy_analytics.codes.hierarchy import n_questions, without_contradictions
-from therapy_analytics.codes.tagger import decided
+from therapy_analytics.codes.tagger import decided, n_questions, without_contradictions
 from therapy_analytics.core.errors import BadDataFileError
 from therapy_analytics.text.segments import turns_from_texts
 

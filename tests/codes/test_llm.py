@@ -23,10 +23,9 @@ from commands import tanalyze
 from talks import arrays, session
 
 import therapy_analytics as ta
-from therapy_analytics.codes import Codes, TaggerOptions, _llm_client, load_accurate, load_coder
-from therapy_analytics.codes._llm_cache import default_folder
-from therapy_analytics.codes._llm_client import parse_endpoint
-from therapy_analytics.codes._llm_prompt import read_answer
+from therapy_analytics.codes import Codes, TaggerOptions, llm_client, load_accurate, load_coder
+from therapy_analytics.codes.llm import read_answer
+from therapy_analytics.codes.llm_client import default_folder, parse_endpoint
 from therapy_analytics.core.errors import BadOptionError, CoderServerError, TherapyAnalyticsError
 from therapy_analytics.run import Writing
 
@@ -38,7 +37,7 @@ LONG = session(*(f"Tell me about day {i}?" if i % 2 == 0 else f"On day {i} I wan
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
+    monkeypatch.setattr(llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
     monkeypatch.delenv("TANALYZE_API_KEY", raising=False)
 
 
@@ -434,7 +433,7 @@ def test_a_name_that_leads_away_is_found_out(
     options: TaggerOptions, monkeypatch: pytest.MonkeyPatch, fake: Any
 ) -> None:
     coder = load_coder(options)
-    monkeypatch.setattr(_llm_client, "is_loopback_address", lambda _: False)
+    monkeypatch.setattr(llm_client, "is_loopback_address", lambda _: False)
     with pytest.raises(CoderServerError, match="not on this machine"):
         coder.predict(arrays(TALK))
     assert not fake.asked

@@ -19,9 +19,9 @@ from commands import tanalyze
 import therapy_analytics as ta
 from therapy_analytics.codes import (
     TaggerOptions,
-    _llm_client,
     builtin_codebooks,
     check_coder,
+    llm_client,
     load_accurate,
     load_codebook,
     load_coder,
@@ -94,7 +94,7 @@ def by_own_book(handler: Any, request: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
+    monkeypatch.setattr(llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
     monkeypatch.delenv("TANALYZE_API_KEY", raising=False)
 
 

@@ -143,7 +143,7 @@ def test_too_few_groups_are_refused_with_the_reason() -> None:
 
 
 def test_one_copy_is_found_among_a_thousand_sessions() -> None:
-    from therapy_analytics.stats.training._groups import near_copies
+    from therapy_analytics.stats.training import near_copies
 
     rng = np.random.default_rng(0)
     words = np.array(WORDS)[rng.integers(0, len(WORDS), (1000, 100))]

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes.encoder import CLS, SEP, WIDTH, lower_vectors
-from therapy_analytics.codes.lower_layers import lower_layers
+from therapy_analytics.codes.encoder import CLS, SEP, WIDTH, lower_layers, lower_vectors
 from therapy_analytics.text.cores import threads
 
 CORE, MARGIN = 56, 12

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from therapy_analytics.codes import builtin_codebooks
-from therapy_analytics.codes.hierarchy import parents
+from therapy_analytics.codes.codebook import parents
 from therapy_analytics.core.clusters import Bools, Floats, Ints
 from therapy_analytics.stats.agreement import _coefficients as co
 from therapy_analytics.stats.agreement._coefficients import FEWEST_POSITIVES, FEWEST_TURNS, interval_columns

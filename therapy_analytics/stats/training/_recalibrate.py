@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from therapy_analytics.codes import AccurateTagger, Code, Tagger, load_accurate, load_tagger
+from therapy_analytics.codes import AccurateTagger, Tagger, load_accurate, load_tagger
 from therapy_analytics.codes.learnt import FILE as LEARNT
-from therapy_analytics.codes.recalibrated import FILE, calibration_text, load_calibrated, log_odds, on_line
+from therapy_analytics.codes.own import CALIBRATION, calibration_text, load_calibrated, log_odds, on_line
 from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_frame
 from therapy_analytics.core.clusters import Floats, Ints
@@ -30,12 +30,10 @@ from therapy_analytics.core.folders import Made, replaced_in, sources_of
 from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.stats.agreement._gold import read_table
-from therapy_analytics.stats.training._data import Material, TrainOptions, material_of
-from therapy_analytics.stats.training._groups import many
+from therapy_analytics.stats.training._material import Material, TrainOptions, material_of
 from therapy_analytics.stats.training._train import begun, read_sessions
 
-FILES = (FILE, LEARNT, "scores.csv", "model_card.md")
+FILES = (CALIBRATION, LEARNT, "scores.csv", "model_card.md")
 FEWEST_TURNS, FEWEST_EACH, FEWEST_GROUPS = 50, 5, 5
 """Of a code: coded turns, turns with it and without it, and groups of sessions that have coded turns."""
 SPREAD = (1.0, 0.5)
@@ -80,7 +78,7 @@ class Recalibration:
             return [*lines, "It pays for no code: go on with the tagger of the package. Nothing was written."]
         return [
             *lines,
-            f"{self.out}: model_card.md (to read first), scores.csv, {FILE}",
+            f"{self.out}: model_card.md (to read first), scores.csv, {CALIBRATION}",
             f"Use it: tanalyze run TRANSCRIPTS --model {self.out}",
         ]
 
@@ -133,9 +131,8 @@ def recalibrate(
     )
     account = Account(reading or ReadOptions())
     with begun(out, made):
-        table = codes if isinstance(codes, pd.DataFrame) else read_table(codes)
         pseudonyms = None if reading is None else reading.pseudonyms
-        material = material_of(table, read_sessions(transcripts, reading, account), options, pseudonyms)
+        material = material_of(codes, read_sessions(transcripts, reading, account), options, pseudonyms)
         base = (load_accurate if options.beside == "accurate" else load_tagger)(all_codes=True)
         found = _recalibrated(material, base, options)
         lines = {row["code"]: (row["level"], row["slope"]) for row in found.scores.to_dict("records") if row["pays"]}
@@ -143,7 +140,7 @@ def recalibrate(
         if out is not None and lines:
             place = Path(out)
             with replaced_in(place, made) as fresh:
-                private.write(fresh / FILE, calibration_text(base, lines))
+                private.write(fresh / CALIBRATION, calibration_text(base, lines))
                 private.write(fresh / LEARNT, material.hashes())
                 private.write(fresh / "scores.csv", csv_of_frame(found.scores.round(4)))
                 private.write(fresh / "model_card.md", _card(found, material, base))
@@ -163,11 +160,12 @@ def _recalibrated(material: Material, base: Tagger | AccurateTagger, options: Tr
         coded = ~np.isnan(material.labels[:, at])
         p = probability[coded, base.names.index(code.column)]
         turns = TurnsOfCode(material.labels[coded, at], p, material.inclusion[coded], material.groups[coded])
-        rows.append(
-            {"code": code.column, "role": code.role, **result(turns, options.seed, many(material.together.name))}
-        )
-    others = [code for at, code in enumerate(material.codes) if at not in known]
-    notes = [note for note in (*material.notes, material.together.note, _left(others), _weighted(material)) if note]
+        rows.append({"code": code.column, "role": code.role, **result(turns, options.seed, material.together.names)})
+    notes = [note for note in (*material.notes, material.together.note) if note]
+    if others := [code.column for code in material.codes if code.column not in base.names]:
+        notes.append(f"No codes of the package's tagger, so left out: {', '.join(others)}.")
+    if len(np.unique(material.inclusion[~np.isnan(material.labels).all(axis=1)])) > 1:
+        notes.append("Turns were weighted by the probability with which they were drawn (column inclusion).")
     return Recalibration(None, pd.DataFrame(rows), tuple(notes))
 
 
@@ -194,8 +192,7 @@ class TurnsOfCode:
 def result(turns: TurnsOfCode, seed: int, groups: str) -> dict[str, Any]:
     """Return what is found of one code: see `Recalibration.scores`; `groups` is what groups are called."""
     n, given = len(turns.truth), turns.truth >= 0.5
-    n_groups = len(np.unique(turns.group))
-    weights = turns.weights if n else turns.truth
+    n_groups, weights = len(np.unique(turns.group)), turns.weights if n else turns.truth
     found: dict[str, Any] = {
         "n_turns": n, "n_positive": int(given.sum()), "n_groups": n_groups, "n_effective": float(weights.sum()),
     }  # fmt: skip
@@ -203,8 +200,8 @@ def result(turns: TurnsOfCode, seed: int, groups: str) -> dict[str, Any]:
     numbers = ("level", "slope", "loss", "loss_after", "gain", "gain_lo", "rate", "rate_before", "rate_after")
     if why:
         return {**found, **dict.fromkeys(numbers, np.nan), "pays": False, "why_not": why}
-    before = _losses(turns.truth, turns.p)
-    after = _losses(turns.truth, unseen(turns, seed))
+    scores = [log_odds(one) for one in (turns.p, unseen(turns, seed))]
+    before, after = (np.asarray(np.logaddexp(0, one) - turns.truth * one) for one in scores)  # log loss of each turn
     gain, low = _gain(before - after, weights, turns.group)
     level, slope = fitted(turns.truth, turns.p, weights)
     rates = [np.average(one, weights=weights) for one in (turns.truth, turns.p, on_line(turns.p, level, slope))]
@@ -246,12 +243,6 @@ def unseen(turns: TurnsOfCode, seed: int) -> Floats:
     return p
 
 
-def _losses(truth: Floats, p: Floats) -> Floats:
-    """Return the log loss of each turn (n,)."""
-    scores = log_odds(p)
-    return np.asarray(np.logaddexp(0, scores) - truth * scores)
-
-
 def _gain(differences: Floats, weights: Floats, group: Ints) -> tuple[float, float]:
     """Return the mean gain and its lower bound (`SURE`) over groups (cluster-robust, t of groups less one)."""
     mean = float(np.average(differences, weights=weights))
@@ -270,16 +261,6 @@ def _too_little(n: int, n_with: int, n_groups: int, groups: str) -> str:
     if n_groups < FEWEST_GROUPS:
         return f"too little data: turns in {n_groups} {groups}, {FEWEST_GROUPS} are needed"
     return ""
-
-
-def _left(others: Sequence[Code]) -> str:
-    names = ", ".join(code.column for code in others)
-    return f"No codes of the package's tagger, so left out: {names}." if others else ""
-
-
-def _weighted(material: Material) -> str:
-    differ = len(np.unique(material.inclusion[~np.isnan(material.labels).all(axis=1)])) > 1
-    return "Turns were weighted by the probability with which they were drawn (column inclusion)." if differ else ""
 
 
 def _in_words(row: dict[Any, Any]) -> str:
@@ -323,9 +304,9 @@ def _card(found: Recalibration, material: Material, base: Tagger | AccurateTagge
         name=base.name,
         version=base.version,
         today=dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        turns=int((~np.isnan(material.labels)).any(axis=1).sum()),
+        turns=material.n_coded,
         n_groups=material.n_groups,
-        groups=many(material.together.name),
+        groups=material.together.names,
         rows="\n".join(rows),
         notes="\n".join(f"- {note}" for note in found.notes),
     )

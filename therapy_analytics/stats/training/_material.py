@@ -112,14 +112,14 @@ class Material:
         """Return the number of groups."""
         return int(self.groups.max()) + 1 if len(self.groups) else 0
 
+    @property
+    def n_coded(self) -> int:
+        """Return the number of turns that are coded for any code."""
+        return int((~np.isnan(self.labels)).any(axis=1).sum())
+
     def hashes(self) -> bytes:
         """Return the contents of the file by which sessions are known that the model learnt from."""
         return as_npz(learnt=turn_hashes(turn.text for session in self.batch.sessions for turn in session.turns))
-
-    def of_code(self, at: int) -> tuple[Floats, Ints]:
-        """Return the soft labels and groups of the turns that are coded for one code, (n,) each."""
-        known = ~np.isnan(self.labels[:, at])
-        return self.labels[known, at], self.groups[known]
 
 
 def material_of(
@@ -137,66 +137,54 @@ def material_of(
     BadDataFileError
         The file is not a table, or the codebook is none.
     """
-    table = as_text(codes) if isinstance(codes, pd.DataFrame) else read_table(codes)
-    rows = named(table, options.columns)
+    rows = named(as_text(codes) if isinstance(codes, pd.DataFrame) else read_table(codes), options.columns)
     refuse_unblinded(rows)
-    rows = _listed(rows)
+    if {"code", "value"} <= set(
+        rows.columns
+    ):  # a row a turn and code: what stands beside, as in settled.csv, is no code
+        rows = rows[[name for name in rows if name in NAMES]]
     facts = _facts(rows) if options.codebook is None else []
     rows, wanted, book = _translated(rows, options.codebook)
     wanted = _chosen(wanted, options.only)
     machine = Machine(_turns(sessions, wanted), tuple(code.column for code in wanted), {})
     gold = read_gold(machine, rows, GoldOptions(book=book, blank=options.blank, pseudonyms=pseudonyms))
     shares = gold.values.pivot_table(index="place", columns="code", values="value", aggfunc="mean")
-    found = tuple(code for code in wanted if code.column in shares.columns)
-    labels = np.full((len(machine.turns), len(found)), np.nan)
-    labels[shares.index.to_numpy(dtype=np.int64)] = shares[[code.column for code in found]].to_numpy(dtype=np.float64)
-    found, labels, remarks = _with_roles(found, labels, machine.turns["role"].to_numpy())
-    notes = [*(note for note in gold.notes if not note.startswith("Columns left out")), *remarks, *facts]
-    _check_column(sessions, options.group)
+    wanted = tuple(code for code in wanted if code.column in shares.columns)
+    labels = np.full((len(machine.turns), len(wanted)), np.nan)
+    labels[shares.index.to_numpy(dtype=np.int64)] = shares[[code.column for code in wanted]].to_numpy(dtype=np.float64)
+    wanted, remarks = _with_roles(wanted, labels, machine.turns["role"].to_numpy())
+    inclusion = np.ones(len(labels))
+    if INCLUSION in gold.values:
+        inclusion[gold.values["place"].to_numpy(dtype=np.int64)] = gold.values[INCLUSION]
+    known = sorted({name for one in sessions for name in one.metadata})
+    if options.group is not None and options.group not in known:
+        problem = f"no column about the sessions is called {options.group!r}"
+        raise BadOptionError("--group", problem, f"Known: {', '.join(known)}")
     owner = np.repeat(np.arange(len(sessions)), [len(session.turns) for session in sessions])
-    known = ~np.isnan(labels).all(axis=1)
-    coded = np.unique(owner[known])
-    kept = [sessions[number] for number in coded]
+    is_coded = ~np.isnan(labels).all(axis=1)
+    with_codes = np.unique(owner[is_coded])
+    kept = [sessions[number] for number in with_codes]
     together = groups_of(kept, options.group)
-    roles = {code.role for code in found}
-    blank = sum(turn.role in roles for session in kept for turn in session.turns) - int(known.sum())
+    notes = [*(note for note in gold.notes if not note.startswith("Columns left out")), *remarks, *facts]
+    roles = {code.role for code in wanted}
+    blank = sum(turn.role in roles for session in kept for turn in session.turns) - int(is_coded.sum())
     if blank:
         who = " and ".join(f"{role}s" for role in sorted(roles, reverse=True))
         notes.append(f"{blank:,} turns of {who} in these sessions have no codes: unknown, not without.")
     return Material(
         batch=annotate(kept, Matcher([])),
-        codes=found,
-        labels=labels[np.isin(owner, coded)],
+        codes=wanted,
+        labels=labels[np.isin(owner, with_codes)],
         groups=np.repeat(together.index, [len(session.turns) for session in kept]),
         together=together,
         n_coders=int(gold.values["coder"].nunique()),
         notes=tuple(notes),
-        inclusion=_inclusion(gold.values, len(machine.turns))[np.isin(owner, coded)],
+        inclusion=inclusion[np.isin(owner, with_codes)],
     )
 
 
-def _listed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out of a table with a row a turn and code what stands beside the codes, as in settled.csv."""
-    is_long = {"code", "value"} <= set(rows.columns)
-    return rows[[name for name in rows if name in NAMES]] if is_long else rows
-
-
-def _inclusion(values: pd.DataFrame, n_turns: int) -> Floats:
-    """Return the probability with which each turn (n_turns,) was drawn; 1 where the codes do not say it."""
-    found = np.ones(n_turns)
-    if INCLUSION in values:
-        found[values["place"].to_numpy(dtype=np.int64)] = values[INCLUSION]
-    return found
-
-
-def _check_column(sessions: Sequence[Session], column: str | None) -> None:
-    known = sorted({name for one in sessions for name in one.metadata})
-    if column is not None and column not in known:
-        option = "--group"
-        raise BadOptionError(option, f"no column about the sessions is called {column!r}", f"Known: {', '.join(known)}")
-
-
 def _turns(sessions: Sequence[Session], codes: Iterable[Code]) -> pd.DataFrame:
+    """Return a table of turns as a tagger would give it: 0 where the role can have the code, else nan."""
     rows = [(one.id, turn.index, turn.role, turn.first_row, turn.text) for one in sessions for turn in one.turns]
     turns = pd.DataFrame(rows, columns=["session_id", "turn", "role", "first_row", "text"])
     role = turns["role"]
@@ -206,17 +194,15 @@ def _turns(sessions: Sequence[Session], codes: Iterable[Code]) -> pd.DataFrame:
 
 def _chosen(codes: tuple[Code, ...], only: Sequence[str]) -> tuple[Code, ...]:
     names = [code.column for code in codes]
-    strange = sorted(set(only) - set(names))
-    if strange:
-        option = "--only"
-        raise BadOptionError(option, f"there is no code {strange[0]!r}", f"Known: {', '.join(names)}")
+    if strange := sorted(set(only) - set(names)):
+        raise BadOptionError("--only", f"there is no code {strange[0]!r}", f"Known: {', '.join(names)}")
     return tuple(code for code in codes if not only or code.column in only)
 
 
 def _with_roles(
     codes: tuple[Code, ...], labels: Floats, roles: NDArray[np.object_]
-) -> tuple[tuple[Code, ...], Floats, list[str]]:
-    """Give makeshift codes the role of most turns that have them; of other roles, nothing is known."""
+) -> tuple[tuple[Code, ...], list[str]]:
+    """Give makeshift codes the role of most turns that have them; of other roles, nothing is known (in `labels`)."""
     fitted, notes = [], []
     for at, code in enumerate(codes):
         role = code.role
@@ -230,7 +216,7 @@ def _with_roles(
                 )
         labels[roles != role, at] = np.nan
         fitted.append(replace(code, role=role))
-    return tuple(fitted), labels, notes
+    return tuple(fitted), notes
 
 
 def _translated(rows: pd.DataFrame, wanted: str | Path | Codebook | None) -> tuple[pd.DataFrame, tuple[Code, ...], str]:
@@ -251,7 +237,9 @@ def _translated(rows: pd.DataFrame, wanted: str | Path | Codebook | None) -> tup
     index = LabelIndex(frozenset(code.column for book in builtin for code in book.codes))
     best = index.best_book(given)
     strange = [one for one in given if index.meaning(one, best) is None]
-    known = [one for one in (*_labels_of_columns(rows), *given) if index.meaning(one, best) is not None]
+    beside = [rows[name] for name in rows if name not in NAMES and rows[name].nunique() <= _LONGEST_LABEL]
+    listed = [one for column in beside for one in _labels_in(column)]  # such as a column for each kind of code
+    known = [one for one in (*listed, *given) if index.meaning(one, best) is not None]
     own = strange if len(known) >= len(strange) else given
     if len(own) > _MOST_LABELS:
         option, problem = "codes", f"the table has {len(own)} different labels"
@@ -287,13 +275,8 @@ def _binary(rows: pd.DataFrame) -> Iterator[tuple[str, bool]]:
             yield slug(name), bool((given.groupby(session.to_numpy()).nunique() > 1).any())
 
 
-def _labels_of_columns(rows: pd.DataFrame) -> list[str]:
-    """Return the labels of other columns with few different short values, such as one a kind of code."""
-    names = [name for name in rows.columns if name not in NAMES and rows[name].nunique() <= _LONGEST_LABEL]
-    return [label for name in names for label in _labels_in(rows[name])]
-
-
 def _labels_in(column: pd.Series) -> list[str]:
+    """Return the labels in the cells of a column."""
     parts = {slug(part) for cell in column.dropna().astype(str).unique() for part in SEVERAL.split(cell)}
     return sorted(part for part in parts - NONE if len(part) <= _LONGEST_LABEL)
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import N_BUCKETS
+from therapy_analytics.codes.features import HAND, N_BUCKETS
 from therapy_analytics.core.errors import BadDataFileError
 from therapy_analytics.core.session import ROLES, Role
 from therapy_analytics.text.data_files import (
@@ -44,17 +43,15 @@ _SHORT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
-    """How the tagger gives a code.
+class GivenCode:
+    """A code that a tagger gives.
 
     Attributes
     ----------
     column : str
-        ``mi_question``, ``bolt_planning``, ...
+        ``mi_question``, ``process_advice``, ...
     role : {"therapist", "client"}
         Role of the turns that can have it.
-    heads : tuple of str
-        Heads whose probabilities are multiplied: P(parent), P(sub-code given the parent).
     thresholds : mapping of str to float
         For each of `AIMS`: a turn has the code when its probability is at least this.
     on_request : bool
@@ -63,9 +60,21 @@ class Coded:
 
     column: str
     role: Role
-    heads: tuple[str, ...]
     thresholds: Mapping[str, float]
     on_request: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Coded(GivenCode):
+    """How the fast tagger gives a code.
+
+    Attributes
+    ----------
+    heads : tuple of str
+        Heads whose probabilities are multiplied: P(parent), P(sub-code given the parent).
+    """
+
+    heads: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,13 +133,24 @@ def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weight
         check_format(model, FORMAT, about, REMEDY)
         context, others = json_list(model, "context_heads"), json_list(model, "heads")
         heads = [*context, *others]
-        codes = tuple(_coded(entry, heads) for entry in json_list(model, "codes", dict))
-        if len(set(heads)) < len(heads) or len({code.column for code in codes}) < len(codes) or not codes:
+        entries = json_list(model, "codes", dict)
+        codes = tuple(Coded(**given_fields(entry), heads=tuple(json_list(entry, "heads"))) for entry in entries)
+        if not codes or len(set(heads)) < len(heads) or len({code.column for code in codes}) < len(codes):
+            raise ValueError
+        if not all(code.heads and set(code.heads) <= set(heads) for code in codes):
             raise ValueError
         name, version = short_text(model, "name"), short_text(model, "version")
-    arrays = folder / "weights.npz"
+    arrays, n, n_others = folder / "weights.npz", len(context), len(others)
     packed = read_file(arrays, digest, most=LARGEST_ARRAYS)
-    return name, version, digest.hexdigest(), codes, _arrays(arrays, packed, len(context), heads)
+    shapes = {
+        "buckets": (N_BUCKETS, 3 * n + n_others),
+        "hand": (len(HAND), n + n_others),
+        "lift": (n, n_others),
+        "bias": (n + n_others,),
+    }
+    wanted = {field: Wanted(shape) for field, shape in shapes.items()}
+    found = read_arrays(arrays, packed, wanted, what="an archive of weights", remedy=REMEDY)
+    return name, version, digest.hexdigest(), codes, Weights(tuple(heads), n, **found)
 
 
 def read_file(path: Path, digest: Any, *, most: int) -> bytes:
@@ -167,38 +187,17 @@ def short_text(model: Mapping[str, Any], field: str) -> str:
     return value
 
 
-def _coded(entry: dict[str, Any], heads: list[str]) -> Coded:
-    role, on_request, own = entry["role"], entry["on_request"], json_list(entry, "heads")
-    if role not in ROLES or not isinstance(on_request, bool):
-        raise ValueError
-    if not own or not set(own) <= set(heads):
-        raise ValueError
-    return Coded(short_text(entry, "column"), role, tuple(own), thresholds_of(entry), on_request)
-
-
-def thresholds_of(entry: dict[str, Any]) -> dict[str, float]:
-    """Return a code's threshold for each aim; call it within `parsing`.
+def given_fields(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a `GivenCode` from its entry in a description; call it within `parsing`.
 
     Raises
     ------
     ValueError, KeyError, TypeError, OverflowError
-        One is missing, or is not between 0 and 1.
+        One is missing, or is not what it must be.
     """
+    role, on_request = entry["role"], entry["on_request"]
     thresholds = {aim: float(entry["thresholds"][aim]) for aim in AIMS}
-    if not all(0 < threshold < 1 for threshold in thresholds.values()):
+    if role not in ROLES or not isinstance(on_request, bool) or not all(0 < one < 1 for one in thresholds.values()):
         raise ValueError
-    return thresholds
-
-
-def _arrays(path: Path, data: bytes, n_context: int, heads: list[str]) -> Weights:
-    n_heads = len(heads)
-    n_others = n_heads - n_context
-    shapes = {
-        "buckets": (N_BUCKETS, 3 * n_context + n_others),
-        "hand": (len(HAND), n_heads),
-        "lift": (n_context, n_others),
-        "bias": (n_heads,),
-    }
-    wanted = {name: Wanted(shape) for name, shape in shapes.items()}
-    found = read_arrays(path, data, wanted, what="an archive of weights", remedy=REMEDY)
-    return Weights(heads=tuple(heads), n_context=n_context, **found)
+    column = short_text(entry, "column")
+    return {"column": column, "role": role, "thresholds": thresholds, "on_request": on_request}
