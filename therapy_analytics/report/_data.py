@@ -20,7 +20,7 @@ from therapy_analytics.report._findings import HIGH, best, of_sessions, tested, 
 from therapy_analytics.report._look_first import look_first
 from therapy_analytics.report._session import session_data
 from therapy_analytics.report._sheet import changed_texts, changes, sheet_json
-from therapy_analytics.stats.compare._results import Results, read_results
+from therapy_analytics.stats.compare.sessions import Results, read_results
 
 Json = dict[str, Any]
 
