@@ -26,7 +26,7 @@ from scipy import special
 
 from benchmarks._markdown import markdown
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.stats.compare._ppi import powered_differences, powered_rates
+from therapy_analytics.stats.compare.powered import powered_differences, powered_rates
 from therapy_analytics.stats.sampling._design import (
     FLOOR,
     design,

@@ -10,7 +10,7 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.stats.compare._courses import difference_interval
+from therapy_analytics.stats.compare.courses import difference_interval
 from therapy_analytics.stats.outcomes._course import reliable
 from therapy_analytics.stats.outcomes._scales import Scale, scale_index
 

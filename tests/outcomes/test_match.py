@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.stats.compare._courses import sessions_of
+from therapy_analytics.stats.compare.courses import sessions_of
 from therapy_analytics.stats.outcomes._match import match
 from therapy_analytics.stats.outcomes._scales import scale_index
 from therapy_analytics.stats.outcomes._scores import read_scores

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
-from therapy_analytics.stats.compare._dates import dates_fit, iso_dates
+from therapy_analytics.stats.compare.courses import dates_fit, iso_dates
 from therapy_analytics.stats.outcomes._scales import built_in_scales, reliable_change, scale_index
 from therapy_analytics.stats.outcomes._scores import read_scores
 

@@ -21,7 +21,7 @@ from therapy_analytics.report.sheet import (
     sheet_json,
 )
 from therapy_analytics.report.shown import chosen, strip_of
-from therapy_analytics.stats.compare._results import Results, built_in_codebook
+from therapy_analytics.stats.compare.sessions import Results, built_in_codebook
 
 BOOK = built_in_codebook()
 TITLES = [rule.title for rule in RULES]

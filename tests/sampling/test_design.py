@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.stats.compare._ppi import powered_interval, powered_rates, weighted_mean
+from therapy_analytics.stats.compare.powered import powered_interval, powered_rates, weighted_mean
 from therapy_analytics.stats.sampling._design import (
     design,
     drawn,

@@ -20,7 +20,7 @@ from therapy_analytics.report._session import session_data
 from therapy_analytics.report.files import read_rows
 from therapy_analytics.report.sheet import changed_texts, changes, sheet_json
 from therapy_analytics.report.shown import Shown, ShownTurns, chosen, lanes_json, shown_turns, strip_of, with_roles
-from therapy_analytics.stats.compare._results import Results, read_results
+from therapy_analytics.stats.compare.sessions import Results, read_results
 
 Json = dict[str, Any]
 

@@ -15,11 +15,11 @@ from therapy_analytics.report._words import plural
 from therapy_analytics.report.files import plain
 from therapy_analytics.report.shown import Shown, ends
 from therapy_analytics.results import references
-from therapy_analytics.stats.compare._groups import Grouped, grouped
-from therapy_analytics.stats.compare._measures import described
-from therapy_analytics.stats.compare._phrases import unit_name
-from therapy_analytics.stats.compare._results import Results
-from therapy_analytics.stats.compare._table import cluster_means, mean_with_interval, variance_within_groups
+from therapy_analytics.stats.compare.effects import cluster_means
+from therapy_analytics.stats.compare.groups import Grouped, described, grouped
+from therapy_analytics.stats.compare.phrases import unit_name
+from therapy_analytics.stats.compare.sessions import Results
+from therapy_analytics.stats.compare.tables import mean_with_interval, variance_within_groups
 
 Json = dict[str, Any]
 FIRST = ("counselor", "source")

@@ -17,9 +17,9 @@ from therapy_analytics.report._words import interval, p_words, per_cent, plural
 from therapy_analytics.report.moments import RULES, SHOWN, chosen_moments, moment_from, rules_json
 from therapy_analytics.report.overview import groups_json, units_json
 from therapy_analytics.report.shown import Shown, strip_of
-from therapy_analytics.stats.compare._courses import difference_interval, sessions_of
-from therapy_analytics.stats.compare._reference import LEVEL
-from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.compare.courses import difference_interval, sessions_of
+from therapy_analytics.stats.compare.reference import LEVEL
+from therapy_analytics.stats.compare.sessions import Results
 
 Json = dict[str, Any]
 Z95 = 1.96

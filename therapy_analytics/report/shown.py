@@ -13,7 +13,7 @@ from therapy_analytics.codes.lanes import Lane, lanes, name_of_lane
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report.files import Row, read_rows
 from therapy_analytics.results.codebook_table import ALSO, CURVE, FIRST, MARK, MEASURED, STRIP
-from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.compare.sessions import Results
 
 Json = dict[str, Any]
 FAMILIES = {

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.stats.compare._courses import difference_interval
-from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.compare.courses import difference_interval
+from therapy_analytics.stats.compare.sessions import Results
 from therapy_analytics.stats.outcomes._join import DANGER, Joined
 from therapy_analytics.stats.outcomes._scales import Scale
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.core.printable import counted
-from therapy_analytics.stats.compare._phrases import listed, spaced
+from therapy_analytics.stats.compare.phrases import listed, spaced
 from therapy_analytics.stats.outcomes._associations import ADJUSTED, BETTER, BOUND, NONE, OPEN, WORSE
 from therapy_analytics.stats.outcomes._levels import CLIENTS, CLIENTS_ALONE, COUNSELORS, SESSIONS_ALONE, WITHIN
 from therapy_analytics.stats.outcomes._targets import CHANGE, NEXT, SESSION

@@ -9,9 +9,9 @@ import pandas as pd
 
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.printable import counted
-from therapy_analytics.stats.compare._courses import Sessions, numbered, sessions_of
-from therapy_analytics.stats.compare._measures import ComparedMeasure, choose
-from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.compare.courses import Sessions, numbered, sessions_of
+from therapy_analytics.stats.compare.groups import ComparedMeasure, choose
+from therapy_analytics.stats.compare.sessions import Results
 from therapy_analytics.stats.outcomes._match import MatchedScores, match
 from therapy_analytics.stats.outcomes._scales import Scale
 from therapy_analytics.stats.outcomes._scores import Scores

@@ -22,7 +22,7 @@ from therapy_analytics.report._report import NAME as REPORT
 from therapy_analytics.report.overview import tagger_words
 from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
 from therapy_analytics.results.analysis import Analysis
-from therapy_analytics.stats.compare._results import Results, read_results
+from therapy_analytics.stats.compare.sessions import Results, read_results
 from therapy_analytics.stats.outcomes._course import CLIENT, COUNSELOR, course_lines, course_table
 from therapy_analytics.stats.outcomes._join import Joined, joined
 from therapy_analytics.stats.outcomes._page import CoursePage

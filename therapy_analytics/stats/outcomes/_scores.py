@@ -17,7 +17,7 @@ from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.stats.agreement._cells import NONE
 from therapy_analytics.stats.agreement._gold import as_text, named, read_table
 from therapy_analytics.stats.agreement._match import session_names
-from therapy_analytics.stats.compare._dates import iso_dates
+from therapy_analytics.stats.compare.courses import iso_dates
 from therapy_analytics.stats.outcomes._scales import Scale, ScaleIndex
 
 NAMES: Mapping[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from therapy_analytics.core.printable import counted
-from therapy_analytics.stats.compare._phrases import listed, p_phrase, p_value, spaced
+from therapy_analytics.stats.compare.phrases import listed, p_phrase, p_value, spaced
 from therapy_analytics.stats.outcomes._associations import ADJUSTED, BETTER
 from therapy_analytics.stats.outcomes._associations import WORSE as WORSE_SCORE
 from therapy_analytics.stats.outcomes._course import IMPROVED, NO_CHANGE, WORSE, last_changes

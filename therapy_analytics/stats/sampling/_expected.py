@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.clusters import Floats, cluster_sums
-from therapy_analytics.stats.compare._ppi import FEWEST_CLUSTERS, FEWEST_EVENTS, Powered, powered_interval
+from therapy_analytics.stats.compare.powered import FEWEST_CLUSTERS, FEWEST_EVENTS, Powered, powered_interval
 
 UNSEEN = 0.1
 """Share of a code's variance that lies between sessions and that the machine does not see: .03 to .20, median .11, over

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -13,30 +13,37 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.core import private
 from therapy_analytics.core.clusters import SESSION
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in, sources_of
+from therapy_analytics.core.folders import sources_of
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers.account import Remark
-from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
+from therapy_analytics.results import as_csv
 from therapy_analytics.results.analysis import Analysis
-from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.compare._further import ByHand, FurtherTable, coder_of, further_tables
-from therapy_analytics.stats.compare._groups import Grouped, contrasts, grouped, with_all
-from therapy_analytics.stats.compare._learnt import apart_from_reference, learnt_sessions
-from therapy_analytics.stats.compare._measures import choose
-from therapy_analytics.stats.compare._models import change, within_between
-from therapy_analytics.stats.compare._phrases import label, listed, unit_name
-from therapy_analytics.stats.compare._reference import against_references, is_reference, profiles_for, reference_rows
-from therapy_analytics.stats.compare._results import Results, read_results
-from therapy_analytics.stats.compare._table import COLUMNS, PERMUTATIONS, comparison_table, groups_table
-from therapy_analytics.stats.compare._trend import TREND_COLUMNS, in_levels, levels_of, trend_table, trend_words
-from therapy_analytics.stats.compare._words import beside_references, findings, repeated
+from therapy_analytics.stats.compare.courses import (
+    TREND_COLUMNS,
+    change,
+    in_levels,
+    levels_of,
+    trend_table,
+    within_between,
+)
+from therapy_analytics.stats.compare.groups import Grouped, choose, contrasts, grouped, with_all
+from therapy_analytics.stats.compare.phrases import label, listed, unit_name
+from therapy_analytics.stats.compare.powered import FurtherTable, tables_by_hand
+from therapy_analytics.stats.compare.reference import (
+    against_references,
+    apart_from_reference,
+    is_reference,
+    learnt_sessions,
+    profiles_for,
+    reference_rows,
+)
+from therapy_analytics.stats.compare.sessions import Results, read_results
+from therapy_analytics.stats.compare.tables import COLUMNS, PERMUTATIONS, comparison_table, groups_table
+from therapy_analytics.stats.compare.words import beside_references, findings, repeated, trends
 
-RECIPE = "comparison.json"
-_FILES = ("comparison.csv", "groups.csv", "trend.csv", "within.csv", "change.csv", "comparison.md", PROBLEMS, RECIPE)
+RECIPE, WORDS = "comparison.json", "comparison.md"
 _PACKAGES = ("numpy", "scipy", "pandas", "statsmodels")
 
 _HOW_TO_READ = """
@@ -59,6 +66,7 @@ _BY_HAND = (
     "The p-values and intervals of the comparison concern the machine's codes; the intervals under \"With the turns "
     "that people coded\" hold for people's codes."
 )
+_NO_TURNS = "The turns of these results cannot be read: there are no differences at like length."
 
 Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
 
@@ -101,7 +109,7 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Comparison:
-    """The results of a comparison.
+    """The results of a comparison; ``ta.write(found, folder)`` saves them, with figures.
 
     Attributes
     ----------
@@ -142,69 +150,17 @@ class Comparison:
     def __str__(self) -> str:
         return self.words
 
-    def write(
-        self,
-        out: str | Path,
-        *,
-        plots: bool = True,
-        replace: bool = False,
-        on_before: Callable[[str], None] = lambda _: None,
-        on_problem: Callable[[str], None] = lambda _: None,
-    ) -> Path:
-        """Write tables, words and then a figure for each family of measures into a folder, which is made private.
-
-        A figure that cannot be drawn is a line of ``problems.csv``.
-
-        Parameters
-        ----------
-        out : str or Path
-            The folder. An earlier comparison of the same results in it is replaced.
-        plots : bool, optional
-            Whether figures are drawn.
-        replace : bool, optional
-            Whether a comparison of other results is replaced as well.
-        on_before : callable, optional
-            Told in a sentence what was replaced.
-        on_problem : callable, optional
-            Told in a sentence that figures could not be drawn.
-
-        Raises
-        ------
-        BadOptionError
-            The folder holds anything else, or a comparison of other results that may not be replaced.
-        CannotWriteError
-            The system refused to write.
-        """
-        made = Made(what="a comparison", names=_FILES, sources=self.sources, replace=replace, say=on_before)
+    def files(self) -> dict[str, str]:
+        """Return the text of each file of the comparison by its name, in the order written: recipe, tables, words."""
         tables = {"comparison": self.table, "groups": self.groups}
         others = {"trend": self.trend, "within": self.within, "change": self.change}
         tables |= {name: one for name, one in others.items() if len(one)}
         tables |= {one.name: one.table for one in self.more}
-        families = list(dict.fromkeys(str(family) for family in self.groups["family"])) if plots else []
-        with replaced_in(Path(out), made) as part:
-            private.write(part / RECIPE, json.dumps(self.recipe, indent=2, ensure_ascii=False) + "\n")
-            for name, table in tables.items():
-                write_csv(table, private.fresh(part / f"{name}.csv"))
-            private.write(part / "comparison.md", self.words)
-            if families:
-                write_not_drawn(self._draw(part, families), part, Path(out), on_problem)
-        return Path(out)
-
-    def _draw(self, out: Path, families: Sequence[str]) -> list[Remark]:
-        """Draw the figures; return which could not be drawn."""
-        from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
-
-        failed: list[Remark] = []
-        for family in families:
-            path = out / f"comparison_{family}.png"
-            with tables_first(failed, path):
-                from therapy_analytics.plots._save import save  # noqa: PLC0415
-                from therapy_analytics.plots.group_comparison import most_different  # noqa: PLC0415
-
-                table = most_different(self.groups[self.groups["family"] == family], self.table, common=self.usual)
-                save(PLOTS["comparison"], table, private.fresh(path))
-        return failed
+        return {
+            RECIPE: json.dumps(self.recipe, indent=2, ensure_ascii=False) + "\n",
+            **{f"{name}.csv": as_csv(table) for name, table in tables.items()},
+            WORDS: self.words,
+        }
 
 
 def compare(
@@ -241,7 +197,7 @@ def compare(
     Comparison
         ``table`` has a row for each measure and pair of groups: means, their difference in the unit of the measure
         (rates from 0 to 1) with its 95% interval, p, p_adjusted, Hedges' g, and ``finding``. ``groups`` has a row for
-        each measure and group, ``words`` is a report in Markdown, and ``.write(folder)`` saves everything.
+        each measure and group, ``words`` is a report in Markdown, and ``ta.write(found, folder)`` saves everything.
 
     Raises
     ------
@@ -271,46 +227,29 @@ def compare(
     read = with_all(read_results(results, mixed=options.allow_mixed), by)
     if is_reference(against):
         read = apart_from_reference(read, str(against), counted=options.learnt)
-    asked = [measures] if isinstance(measures, str) else measures
-    data = grouped(
-        read, choose(read, asked), by=by, cluster=options.cluster, where=options.where, crossed=options.crossed
-    )
-    return _compared(read, data, against, options)
-
-
-def _compared(read: Results, data: Grouped, against: str | None, options: CompareOptions) -> Comparison:
-    level = levels_of(data.sessions, data.by) if against is None else None
+    chosen = choose(read, [measures] if isinstance(measures, str) else measures)
+    data = grouped(read, chosen, by=by, cluster=options.cluster, where=options.where, crossed=options.crossed)
     trend = pd.DataFrame(columns=list(TREND_COLUMNS))
+    level = levels_of(data.sessions, by) if against is None else None
     if level is not None:
         trend = trend_table(data, level, permutations=options.permutations, seed=options.seed)
         data = in_levels(data, level)
-    pairs, groups = contrasts(data, against) if level is None else [], groups_table(data)
-    profiles, why_not = profiles_for(coder_of(read), against)
+    groups = groups_table(data)
+    # A table from memory does not say who coded; `analyze` takes the accurate tagger by default
+    profiles, why_not = profiles_for(read.tagger if read.recipes else "accurate", against)
+    told: list[str] = []
     if level is not None:
-        table, shown = pd.DataFrame(columns=list(COLUMNS)), trend_words(trend, data)
+        table, shown = pd.DataFrame(columns=list(COLUMNS)), trends(trend, data)
     elif is_reference(against) and profiles is not None:
-        columns = list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"]))
-        table = against_references(data, groups, profiles).reindex(columns=columns)
-        shown = beside_references(table, data)
+        table, shown = _beside_references(data, groups, profiles)
     else:
-        turns = read.turns([one.code for one in data.measures if one.code]) if pairs else None
-        table = comparison_table(data, pairs, turns=turns, permutations=options.permutations, seed=options.seed)
-        shown = findings(table, data)
+        table, shown, told = _in_contrasts(read, data, against, options)
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
-    left_out, told = (
-        (frozenset(), ())
-        if options.gold is None
-        else learnt_sessions(data.sessions, read.tagger, counted=options.learnt)
-    )
-    if pairs and read.sources and not table["like_length"].ne("").any() and any(one.code for one in data.measures):
-        told = (*told, "The turns of these results cannot be read: there are no differences at like length.")
-    by_hand = ByHand(options.gold, GoldOptions(pseudonyms=options.pseudonyms), options.cluster, left_out)
-    sources = tuple(source for _, source in read.sources)
-    more = tuple(further_tables(data, read, sources, by_hand))
-    warnings = [*told, *read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
-    shown = [_nothing_to_compare(data), ""] if table.empty and level is None else shown
+    more, of_learnt = _by_hand(read, data, options)
+    lacking = [why_not] if is_reference(against) and why_not else []
+    warnings = [*of_learnt, *told, *read.warnings, *data.notes, *lacking]
     recipe = _recipe(read, data, options)
     return Comparison(
         table=table,
@@ -321,9 +260,35 @@ def _compared(read: Results, data: Grouped, against: str | None, options: Compar
         more=more,
         words=_words(data, warnings, [*shown, *repeated(within, changed)], more, recipe),
         recipe=recipe,
-        sources=sources_of(*sources, options.gold),
-        usual=data.usual,
+        sources=sources_of(*(source for _, source in read.sources), options.gold),
+        usual=tuple(one.name for one in data.measures if one.usual),
     )
+
+
+def _beside_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    columns = list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"]))
+    table = against_references(data, groups, profiles).reindex(columns=columns)
+    return table, _nothing_to_compare(data) if table.empty else beside_references(table, data)
+
+
+def _in_contrasts(
+    read: Results, data: Grouped, against: str | None, options: CompareOptions
+) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Return the table of groups compared with each other, its words, and a remark where turns cannot be read."""
+    pairs, codes = contrasts(data, against), [one.code for one in data.measures if one.code]
+    turns = read.turns(codes) if pairs else None
+    table = comparison_table(data, pairs, turns=turns, permutations=options.permutations, seed=options.seed)
+    unread = len(pairs) and len(read.sources) and len(codes) and not table["like_length"].ne("").any()
+    return table, findings(table, data) if len(table) else _nothing_to_compare(data), [_NO_TURNS] if unread else []
+
+
+def _by_hand(read: Results, data: Grouped, options: CompareOptions) -> tuple[tuple[FurtherTable, ...], tuple[str, ...]]:
+    """Return the tables that rest on people's codes, and what is said of sessions that the tagger learnt from."""
+    if options.gold is None:
+        return (), ()
+    left_out, told = learnt_sessions(data.sessions, read.tagger, counted=options.learnt)
+    key, cluster = options.pseudonyms, options.cluster
+    return tuple(tables_by_hand(data, read, options.gold, pseudonyms=key, cluster=cluster, left_out=left_out)), told
 
 
 def _recipe(read: Results, data: Grouped, options: CompareOptions) -> dict[str, Any]:
@@ -350,29 +315,35 @@ def _words(
     recipe: Mapping[str, Any],
 ) -> str:
     """Return the whole of ``comparison.md``."""
+    counts = np.bincount(data.group[data.group >= 0], minlength=len(data.names))
+    groups = listed([f"{label(data.by, name)} ({n})" for name, n in zip(data.names, counts, strict=True)])
+    n, m = len(data.sessions), len(data.measures)
     coded = _BY_HAND if any(one.name == "gold" and len(one.table) for one in more) else _MACHINE
-    barred = [f"**{data.barred}**", ""] if data.barred else []
-    lines = [f"# Sessions compared by {data.by}", "", *barred, _who(data), "", *(f"- {one}" for one in warnings)]
-    lines += [*([""] if warnings else []), coded, "", *shown]
+    lines = [
+        f"# Sessions compared by {data.by}",
+        "",
+        *([f"**{data.barred}**", ""] if data.barred else []),
+        f"{n:,} session{'' if n == 1 else 's'}: {groups}. {m:,} measure{'' if m == 1 else 's'}.",
+        "",
+        *(f"- {one}" for one in warnings),
+        *([""] if warnings else []),
+        coded,
+        "",
+        *shown,
+    ]
     for one in more:
         lines += [f"## {one.title}", "", one.words.strip(), ""]
     return "\n".join([*lines, "## How to read this", "", _HOW_TO_READ, "", *_how(data, recipe)])
 
 
-def _who(data: Grouped) -> str:
-    counts = np.bincount(data.group[data.group >= 0], minlength=len(data.names))
-    groups = listed([f"{label(data, name)} ({int(n)})" for name, n in zip(data.names, counts, strict=True)])
-    n, m = len(data.sessions), len(data.measures)
-    return f"{n:,} session{'' if n == 1 else 's'}: {groups}. {m:,} measure{'' if m == 1 else 's'}."
-
-
-def _nothing_to_compare(data: Grouped) -> str:
-    if len(data.names) == 1:
-        return (
-            f"There is one group only ({data.names[0]}), and nothing to compare it with: groups.csv has its means and "
-            "medians with their intervals. Name another column with --by, or say --against reference."
-        )
-    return "There is nothing to compare."
+def _nothing_to_compare(data: Grouped) -> list[str]:
+    if len(data.names) != 1:
+        return ["There is nothing to compare.", ""]
+    one = (
+        f"There is one group only ({data.names[0]}), and nothing to compare it with: groups.csv has its means and "
+        "medians with their intervals. Name another column with --by, or say --against reference."
+    )
+    return [one, ""]
 
 
 def _how(data: Grouped, recipe: Mapping[str, Any]) -> list[str]:

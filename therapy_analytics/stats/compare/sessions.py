@@ -1,4 +1,4 @@
-"""Read what is compared: the sessions of one run or several, what their columns mean, and how they were made."""
+"""Read the sessions that are compared: of one run or several, what their columns mean, and how they were made."""
 
 from __future__ import annotations
 
@@ -64,11 +64,6 @@ class Results:
         return [str(name) for name in self.sessions.columns if name not in about]
 
     @property
-    def own_codes(self) -> bool:
-        """Return whether a model that the user trained gave some of the codes: its errors are unknown here."""
-        return any(one.get("tagger", {}).get("own") for one in self.recipes)
-
-    @property
     def tagger(self) -> str:
         """Return who coded the turns: ``accurate``, ``fast``, ``llm``, or "" if unknown or not the same everywhere."""
         return self._of_tagger("kind")
@@ -77,6 +72,10 @@ class Results:
     def aim(self) -> str:
         """Return what the tagger's thresholds were chosen for, as ``balanced``, or "" if unknown."""
         return self._of_tagger("aim")
+
+    def _of_tagger(self, key: str) -> str:
+        found = {str(one.get("tagger", {}).get(key) or "") for one in self.recipes}
+        return found.pop() if len(found) == 1 else ""
 
     def turns(self, codes: Sequence[str]) -> pd.DataFrame:
         """Return the turns of the sessions, as far as they are at hand.
@@ -93,21 +92,16 @@ class Results:
             missing. Without rows where a table of sessions was given, or a file of turns is not there any more.
         """
         wanted = ("session_id", "role", "n_words", *codes)
-        known, found = set(self.sessions["session_id"]), [pd.DataFrame(columns=list(wanted[:3]))]
+        known, found = set(self.sessions["session_id"]), []
         for name, source in self.sources:
             try:
                 turns = source.turns if isinstance(source, Analysis) else _turns(source, wanted)
             except BadDataFileError:
                 continue
-            turns = turns[[column for column in wanted if column in turns]]
             ids = turns["session_id"].astype(str)
+            turns = turns[[column for column in wanted if column in turns]]
             found.append(turns.assign(session_id=ids.where(ids.isin(known), f"{name}/" + ids)))
-        kept = found[1:] or found
-        return pd.concat(kept, ignore_index=True)
-
-    def _of_tagger(self, key: str) -> str:
-        found = {str(one.get("tagger", {}).get(key) or "") for one in self.recipes}
-        return found.pop() if len(found) == 1 else ""
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(wanted[:3]))
 
 
 def read_results(
@@ -133,7 +127,13 @@ def read_results(
         read = _typed(results, built_in_codebook())
     else:
         paths = [Path(one) for one in ([results] if isinstance(results, (str, Path)) else results)]
-        read = _read_folders([path.parent if path.name == "sessions.csv" else path for path in paths], mixed=mixed)
+        folders = list(dict.fromkeys(path.parent if path.name == "sessions.csv" else path for path in paths))
+        if not folders:
+            raise BadOptionError(RESULTS, "no folder is given", "Name a folder that tanalyze run wrote")
+        for folder in folders:
+            form_of(folder)  # raises where it is not a folder of results
+        every = [_read_folder(folder) for folder in folders]
+        read = every[0] if len(every) == 1 else _joined(folders, every, mixed=mixed)
     if read.sessions.empty:
         raise BadOptionError(RESULTS, "there is no session in it", "Name a folder whose run found sessions")
     if "session_id" not in read.sessions:
@@ -143,8 +143,7 @@ def read_results(
 
 def _about(frame: pd.DataFrame, codebook: pd.DataFrame) -> list[str]:
     """Return the columns that describe sessions; one that the codebook does not know is the user's own metadata."""
-    families = zip(codebook.index.tolist(), codebook["family"].tolist(), strict=True)
-    measures = {name for name, family in families if family not in ABOUT}
+    measures = set(codebook.index[~codebook["family"].isin(ABOUT)])
     return [str(name) for name in frame.columns if name not in measures]
 
 
@@ -164,20 +163,20 @@ def _text(value: object) -> str:
     return "" if value is None or value is pd.NA or value != value else str(value).strip()  # noqa: PLR0124 (nan)
 
 
-def _read_folders(folders: Sequence[Path], *, mixed: bool) -> Results:
-    if not folders:
-        raise BadOptionError(RESULTS, "no folder is given", "Name a folder that tanalyze run wrote")
-    for folder in folders:
-        form_of(folder)  # raises where it is not a folder of results
-    folders = list(dict.fromkeys(folders))
-    read = []
-    for folder in folders:
-        codebook, recipe = _codebook(folder), read_recipe(folder)
-        unknown = () if recipe else (f"{folder.name} has no run.json: who coded its turns is unknown.",)
-        typed = _typed(_wide_sessions(folder, codebook), codebook, (recipe,))
-        has_turns = (folder / "measures.csv").is_file() or form_of(folder) == "parquet"
-        read.append(replace(typed, warnings=unknown, sources=(("", folder),) if has_turns else ()))
-    return read[0] if len(read) == 1 else _joined(folders, read, mixed=mixed)
+def _read_folder(folder: Path) -> Results:
+    path = folder / "codebook.csv"
+    if path.is_file():
+        table = read_csv(path)
+        if missing := [name for name in _CODEBOOK_COLUMNS if name not in table]:
+            raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", "Run tanalyze run again")
+        codebook = wide_codebook(table)
+    else:
+        codebook = built_in_codebook()
+    recipe = read_recipe(folder)
+    read = _typed(_wide_sessions(folder, codebook), codebook, (recipe,))
+    unknown = () if recipe else (f"{folder.name} has no run.json: who coded its turns is unknown.",)
+    has_turns = (folder / "measures.csv").is_file() or form_of(folder) == "parquet"
+    return replace(read, warnings=unknown, sources=(("", folder),) if has_turns else ())
 
 
 def _turns(folder: Path, wanted: Sequence[str]) -> pd.DataFrame:
@@ -205,17 +204,6 @@ def _wide_sessions(source: Analysis | Path, codebook: pd.DataFrame) -> pd.DataFr
         return read_csv(path)
 
 
-def _codebook(folder: Path) -> pd.DataFrame:
-    path = folder / "codebook.csv"
-    if not path.is_file():
-        return built_in_codebook()
-    table = read_csv(path)
-    missing = [name for name in _CODEBOOK_COLUMNS if name not in table]
-    if missing:
-        raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", "Run tanalyze run again")
-    return wide_codebook(table)
-
-
 def built_in_codebook() -> pd.DataFrame:
     """Return the codebook of the measures of this package, for tables that have none beside them."""
     from therapy_analytics.codes import TaggerOptions  # noqa: PLC0415 (few need it)
@@ -231,7 +219,10 @@ def built_in_codebook() -> pd.DataFrame:
 
 
 def _joined(folders: Sequence[Path], read: Sequence[Results], *, mixed: bool) -> Results:
-    """Join the sessions of several folders into one table, with the folder of each in column ``results``."""
+    """Join the sessions of several folders into one table, with the folder of each in column ``results``.
+
+    Sessions that are equal in several folders are taken once; of other sessions with one id, the folder is put before.
+    """
     warnings = [warning for one in read for warning in one.warnings]
     differing = "; ".join(_differences(read))
     if differing and not mixed:
@@ -245,12 +236,23 @@ def _joined(folders: Sequence[Path], read: Sequence[Results], *, mixed: bool) ->
     frames = [one.sessions.assign(**{RESULTS: name}) for one, name in zip(read, names, strict=True)]
     codebook = pd.concat([one.codebook for one in read])
     codebook = codebook[~codebook.index.duplicated()]
-    sessions, more = _with_unique_ids(pd.concat(frames, ignore_index=True))
-    about = _about(sessions, codebook)
-    sessions[about] = sessions[about].fillna("")
+
+    frame = pd.concat(frames, ignore_index=True)
+    same = frame.drop(columns=RESULTS).duplicated()
+    frame = frame[~same].reset_index(drop=True)
+    if same.any():
+        copies = counted(int(same.sum()), "session")
+        warnings.append(f"{copies} stood in several folders, number for number: each is taken once.")
+    clash = frame["session_id"].duplicated(keep=False)
+    if clash.any():
+        frame.loc[clash, "session_id"] = frame[RESULTS] + "/" + frame["session_id"]
+        ids = f"{counted(int(clash.sum()), 'session')} share their ids across folders with other numbers"
+        warnings.append(f"{ids}: they are kept, as folder/session_id. Were they measured twice, leave one folder out.")
+    about = _about(frame, codebook)
+    frame[about] = frame[about].fillna("")
     recipes = tuple(recipe for one in read for recipe in one.recipes)
     sources = tuple((name, source) for name, one in zip(names, read, strict=True) for _, source in one.sources)
-    return Results(sessions, codebook, recipes, (*warnings, *more), sources)
+    return Results(frame, codebook, recipes, tuple(warnings), sources)
 
 
 def _differences(read: Sequence[Results]) -> list[str]:
@@ -263,21 +265,6 @@ def _differences(read: Sequence[Results]) -> list[str]:
             found.append(f"tagger, {key}: {'its weights differ' if key == 'sha256' else ' and '.join(values)}")
     versions = sorted({str(one.recipes[0].get("therapy_analytics", "unknown")) for one in read})
     return [*found, *([f"versions of the program: {' and '.join(versions)}"] if len(versions) > 1 else [])]
-
-
-def _with_unique_ids(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Keep one of sessions that are equal in several folders; put the folder before ids that clash otherwise."""
-    same = frame.drop(columns=RESULTS).duplicated()
-    frame, warnings = frame[~same].reset_index(drop=True), []
-    if same.any():
-        copies = counted(int(same.sum()), "session")
-        warnings.append(f"{copies} stood in several folders, number for number: each is taken once.")
-    clash = frame["session_id"].duplicated(keep=False)
-    if clash.any():
-        frame.loc[clash, "session_id"] = frame[RESULTS] + "/" + frame["session_id"]
-        ids = f"{counted(int(clash.sum()), 'session')} share their ids across folders with other numbers"
-        warnings.append(f"{ids}: they are kept, as folder/session_id. Were they measured twice, leave one folder out.")
-    return frame, warnings
 
 
 def _without_infinities(results: Results) -> Results:

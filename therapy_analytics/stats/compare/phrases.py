@@ -1,23 +1,18 @@
-"""How groups, clusters and numbers are written in sentences, here and on the report's page."""
+"""How groups, clusters and numbers are written in sentences."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
-
-import pandas as pd
+from typing import Any
 
 from therapy_analytics.core.clusters import SESSION
-from therapy_analytics.stats.compare._groups import ALL_OTHERS, Grouped
+from therapy_analytics.stats.compare.groups import ALL_OTHERS, NAMES, REFERENCE
 
 MOST_LISTED = 12
 _LEAST_SHOWN = 0.001
 _UNIT_NAMES = {SESSION: ("session", "sessions"), "source_group": ("recording", "recordings")}
-NAMES = ("counselor", "client", "model", "source", "source_group", "session_id", "source_file")
-"""Columns whose values are names, before which the name of the column is not repeated."""
-
-
 _ABBREVIATIONS = ("lsm", "rlsm", "nclid")
 
 
@@ -27,11 +22,11 @@ def unit_name(clustered_by: str, n: float) -> str:
     return one if n == 1 else several
 
 
-def label(data: Grouped, name: str) -> str:
-    """Return how a group is called, with the characters of Markdown escaped."""
+def label(by: str, name: str) -> str:
+    """Return how a group of the column `by` is called, with the characters of Markdown escaped."""
     escaped = re.sub(r"([*<>|`\[\]\\])", r"\\\1", " ".join(name.split()))
-    itself = data.by in NAMES or name.startswith((ALL_OTHERS, "reference: "))
-    return escaped if itself else f"{data.by} {escaped}"
+    itself = by in NAMES or name.startswith((ALL_OTHERS, f"{REFERENCE}: "))
+    return escaped if itself else f"{by} {escaped}"
 
 
 def spaced(measure: object) -> str:
@@ -62,7 +57,7 @@ def amount(value: float, unit: str) -> str:
     return plain(value)
 
 
-def difference(row: pd.Series, name: str = "difference") -> str:
+def difference(row: Mapping[Any, Any], name: str = "difference") -> str:
     """Return the difference of a row with its interval, by its name; of proportions, in percentage points."""
     share = row["unit"] == "proportion"
     values = [float(row[key]) * (100 if share else 1) for key in (name, f"{name}_lo", f"{name}_hi")]
