@@ -21,7 +21,6 @@ from therapy_analytics.results.codebook_table import FIRST
 from therapy_analytics.results.frames import (
     BEHAVIOUR_COLUMNS,
     behaviours_table,
-    html_table,
     sessions_html,
     with_categories,
 )
@@ -212,7 +211,6 @@ def test_names_of_sessions_are_no_markup(analysis: ta.Analysis) -> None:
     shown = sessions_html(many, NASTY)
     assert "<script" not in shown
     assert "and 10 more; rates with their 95% intervals" in shown
-    assert "<script" not in html_table("h", [NASTY], [[NASTY]])
 
 
 def test_what_is_asked_first_is_measured(analysis: ta.Analysis) -> None:

@@ -18,6 +18,7 @@ from therapy_analytics.results.analysis import TABLES, codebook, core_measures
 from therapy_analytics.run._survey import Survey
 from therapy_analytics.run._work import Outcome, Work
 from therapy_analytics.run._writing import RunResult, Writing
+from therapy_analytics.run.figures import draw_run
 
 MOST_TOGETHER = 2_000
 """The most sessions that the page and the figures of a whole run show."""
@@ -150,7 +151,7 @@ def _kept(work: Work, ids: list[str], done: Outcome) -> dict[str, set[str]]:
 def _draw(work: Work, ids: list[str]) -> list[Remark]:
     if work.folders is None or not work.figures:
         return []
-    return results.write_run_figures(
+    return draw_run(
         work.folders, work.out, ids,
-        figures=work.figures, width_mm=work.figure_width, tagger=work.settings.tagger.kind,
+        formats=work.figures, width_mm=work.figure_width, tagger=work.settings.tagger.kind,
     )  # fmt: skip

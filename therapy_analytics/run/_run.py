@@ -30,6 +30,7 @@ from therapy_analytics.run._measure import refuse_taken_names
 from therapy_analytics.run._survey import Survey, survey
 from therapy_analytics.run._work import Outcome, Work, do_work, forget
 from therapy_analytics.run._writing import RunResult, Writing
+from therapy_analytics.run.figures import files_of_run
 
 FEWEST_DATA_FILES = 64
 """A large run has at least so many data files, so that many workers can share it."""
@@ -98,7 +99,7 @@ def run(
         load_transport()
     with (
         written_to(out),
-        results.opened(out) as folder,
+        results.opened(out, files_of_run) as folder,
         open_executor(
             processes=writing.processes, scheduler=writing.scheduler, program=program, remote=writing.remote
         ) as executor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from therapy_analytics.results import Form, Record, hash_of_all, tables
 from therapy_analytics.results.analysis import TABLES, core_measures, joined_tables
 from therapy_analytics.run._batches import Donor, WorkBatch, read_donors
 from therapy_analytics.run._measure import in_batches, measure_batch
+from therapy_analytics.run.figures import draw_session
 from therapy_analytics.speakers import repaired
 from therapy_analytics.text.donors import SurrogatePool
 
@@ -153,7 +155,7 @@ def _has_folder(session: str, key: str, work: Work) -> bool:
         return False
     asked = replace(found, figures=work.figures, figure_width=work.figure_width, not_drawn=())
     if found != asked:
-        results.write_figures_again(folder, asked, tagger=work.settings.tagger.kind)
+        results.write_figures_again(folder, asked, _drawing(work))
     return True
 
 
@@ -201,7 +203,13 @@ def _write_folders(found: _BatchTables, folders: Path, keys: Mapping[str, str], 
             rows=rows[at],
             counted=found.counted if at == 0 else {},
         )
-        results.write_session(texts[at], folders / session.id, record, tagger=work.settings.tagger.kind)
+        results.write_session(texts[at], folders / session.id, record, _drawing(work))
+
+
+def _drawing(work: Work) -> results.Draw:
+    """Return what draws the figures of a session."""
+    kind = work.settings.tagger.kind
+    return partial(draw_session, formats=work.figures, width_mm=work.figure_width, tagger=kind)
 
 
 def _write_data_files(

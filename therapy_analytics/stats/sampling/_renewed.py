@@ -15,7 +15,7 @@ from therapy_analytics.core.clusters import Floats, Ints
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.core.folders import finish_stopped
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.results._files import hash_of_file
+from therapy_analytics.results import hash_of_file
 from therapy_analytics.stats.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.stats.agreement._machine import read_machine
 from therapy_analytics.stats.compare.sessions import read_results

@@ -19,8 +19,7 @@ from therapy_analytics.core.folders import Made, replaced_in, sources_of
 from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.results import write_csv
-from therapy_analytics.results._files import hash_of_file
+from therapy_analytics.results import hash_of_file, write_csv
 from therapy_analytics.results.references import cross_validated
 from therapy_analytics.stats.agreement._machine import Machine, read_machine, with_words
 from therapy_analytics.stats.compare.groups import ALL, Grouped, grouped, with_all

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from therapy_analytics.core import private
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.folders import LOCK, OUT, alone_in, is_left, is_made, refuse_unusable
 from therapy_analytics.core.printable import printable
-from therapy_analytics.results._files import DONE, RECORDS, SESSIONS, records_at, write_text
-from therapy_analytics.results._rows import Form
-from therapy_analytics.results._write import DATASETS
-from therapy_analytics.results.analysis import CSV_FILES, JOINED
+from therapy_analytics.results.analysis import TABLES
+from therapy_analytics.results.reading import Form
+from therapy_analytics.results.writing import DATASETS, DONE, PROBLEMS, RECORDS, SESSIONS, records_at, write_text
 
 FOLDERS = "folders"
 """The folder of the folders of sessions where `SESSIONS` is a data set."""
@@ -32,20 +30,8 @@ _STAY = frozenset({*_FOLDERS, GOING, LOCK})
 """What is not removed when a run begins."""
 
 
-@cache
-def _figures() -> dict[str, list[str]]:
-    """Return the files of the figures of a whole run, by format."""
-    from therapy_analytics.plots._figures import FORMATS, run_figures  # noqa: PLC0415 (plots load matplotlib)
-
-    return {kind: [f"{one.__name__}.{kind}" for one in run_figures()] for kind in FORMATS}
-
-
-@cache
-def _written() -> tuple[str, ...]:
-    """Return the names of all files that a run may write into the folder itself."""
-    tables = (CSV_FILES[name] for name in JOINED)
-    figures = (name for names in _figures().values() for name in names)
-    return (*tables, "codebook.csv", "problems.csv", RUN, PAGE, *figures)
+Figures = Callable[[], Mapping[str, Collection[str]]]
+"""Returns the names of the files of the figures of a whole run, by format; not called where there is no earlier run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +44,13 @@ class Folder:
         The folder.
     before : mapping of str to object
         The ``run.json`` of the earlier run into it; empty where there was none.
+    figures : callable
+        Returns the files of the figures of a whole run, by format.
     """
 
     path: Path
     before: Mapping[str, Any]
+    figures: Figures
 
     @property
     def n_sessions(self) -> int:
@@ -85,8 +74,8 @@ class Folder:
     @property
     def overviews(self) -> set[str]:
         """What shows all sessions of the earlier run: ``report.html``, and the formats of figures, as ``png``."""
-        drawn = {kind for kind, names in _figures().items() if any((self.path / name).is_file() for name in names)}
-        return drawn | ({PAGE} if (self.path / PAGE).is_file() else set())
+        shown = {**self.figures(), PAGE: [PAGE]}
+        return {kind for kind, names in shown.items() if any((self.path / name).is_file() for name in names)}
 
     @property
     def made(self) -> list[Path]:
@@ -105,7 +94,7 @@ class Folder:
         # First the note: a folder without it, or `RUN`, is not taken for a folder of results.
         write_text(_json(recipe), self.path / GOING)
         for path in list(self.path.iterdir()):
-            if path.name not in _STAY and not path.is_dir() and _is_own(path):
+            if path.name not in _STAY and not path.is_dir() and _is_own(path, self.figures):
                 path.unlink(missing_ok=True)
 
     @contextmanager
@@ -120,25 +109,26 @@ class Folder:
             The files of this run in each of its folders; all others are removed.
         """
         for name in _FOLDERS:
-            _keep(self.path / name, kept.get(name, ()))
+            folder, names = self.path / name, kept.get(name, ())
+            for path in [path for path in folder.iterdir() if path.name not in names] if folder.is_dir() else []:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if folder.is_dir() and not names and name != SESSIONS:
+                folder.rmdir()
         write_text(_json(recipe), self.path / RUN)
         yield
         (self.path / GOING).unlink(missing_ok=True)
 
 
-def _keep(folder: Path, names: Collection[str]) -> None:
-    if not folder.is_dir():
-        return
-    for path in folder.iterdir():
-        if path.name not in names:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    if not names and folder.name != SESSIONS:
-        folder.rmdir()
-
-
 @contextmanager
-def opened(out: Path) -> Iterator[Folder]:
+def opened(out: Path, figures: Figures = dict) -> Iterator[Folder]:
     """Make the folder unless it is there, and keep other commands out of it, as `alone_in` does.
+
+    Parameters
+    ----------
+    out : Path
+        The folder.
+    figures : callable, optional
+        Returns the files of the figures of a whole run, by format: they belong to the results of an earlier run.
 
     Raises
     ------
@@ -146,9 +136,21 @@ def opened(out: Path) -> Iterator[Folder]:
         It cannot be used, holds other things than results, or another command is writing into it.
     """
     refuse_unusable(out)
-    _refuse_others(out)
+    others = [path.name for path in sorted(out.iterdir()) if not _is_own(path, figures)] if out.is_dir() else []
+    if others:
+        problem = f"{out} holds other things than results ({others[0]}, ...)"
+        raise BadOptionError(OUT, problem, "Name a new or an empty folder")
     with alone_in(out):
-        yield Folder(out, _before(out))
+        yield Folder(out, _before(out), figures)
+
+
+def _before(out: Path) -> Mapping[str, Any]:
+    for name in (GOING, RUN):
+        with suppress(OSError, ValueError):
+            found = json.loads((out / name).read_text(encoding="utf-8"))
+            if isinstance(found, dict):
+                return found
+    return {}
 
 
 def _json(recipe: Mapping[str, Any]) -> str:
@@ -158,17 +160,7 @@ def _json(recipe: Mapping[str, Any]) -> str:
     return (json.dumps(recipe, indent=2) if steers else text) + "\n"
 
 
-def _refuse_others(out: Path) -> None:
-    others = [path.name for path in sorted(out.iterdir()) if not _is_own(path)] if out.is_dir() else []
-    if others:
-        raise BadOptionError(
-            OUT,
-            f"{out} holds other things than results ({others[0]}, ...)",
-            "Name a new or an empty folder",
-        )
-
-
-def _is_own(path: Path) -> bool:
+def _is_own(path: Path, figures: Figures) -> bool:
     """Return whether it is of a run, or made from its results by a command: it has a name of ours, and a run was there.
 
     Or it is an empty folder for sessions.
@@ -176,16 +168,7 @@ def _is_own(path: Path) -> bool:
     if is_left(path.name):
         return True
     if any((path.parent / name).is_file() for name in (GOING, RUN)):
-        return path.name in _STAY or path.name in _written() or (path.is_dir() and is_made(path))
+        tables = {one.csv for one in TABLES if one.joined} | {"codebook.csv", PROBLEMS, RUN, PAGE}
+        files = tables.union(*figures().values())
+        return path.name in _STAY or path.name in files or (path.is_dir() and is_made(path))
     return path.name == SESSIONS and path.is_dir() and not any(path.iterdir())
-
-
-def _before(out: Path) -> Mapping[str, Any]:
-    for name in (GOING, RUN):
-        try:
-            found = json.loads((out / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(found, dict):
-            return found
-    return {}
