@@ -21,8 +21,8 @@ from therapy_analytics.readers._paths import placed, version
 from therapy_analytics.results import PAGE, Folder
 
 if TYPE_CHECKING:
-    from therapy_analytics.run._survey import InputFile
-    from therapy_analytics.run._writing import Writing
+    from therapy_analytics.run.survey import InputFile
+    from therapy_analytics.run.writing import Writing
 
 _PARTS_OF_RECIPE = {
     "options": "options", "tagger": "tagger", "lexicons": "word lists", "codebooks": "codebooks",
