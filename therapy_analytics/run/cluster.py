@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from therapy_analytics.core.errors import BadOptionError, how_to_install, place_of
-from therapy_analytics.run.executors import Params, Pool, Result, one_thread
+from therapy_analytics.run.executors import Pool, one_thread
 from therapy_analytics.text.cores import take_one
 
 if TYPE_CHECKING:
@@ -184,9 +184,9 @@ class Cluster(Pool):
         except (OSError, RuntimeError) as error:
             raise self._gone() from error
 
-    def submit(self, fn: Callable[Params, Result], /, *args: Params.args, **kwargs: Params.kwargs) -> Future[Result]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Submit a task to the cluster."""
-        outer: Future[Result] = Future()
+        outer: Future[Any] = Future()
         try:
             inner = self._executor.submit(ClusterTask(functools.partial(fn, *args, **kwargs), self._program))
         except (OSError, RuntimeError) as error:
@@ -195,26 +195,22 @@ class Cluster(Pool):
         outer.add_done_callback(lambda one: one.cancelled() and inner.cancel())
         return outer
 
-    def _pass_on(self, outer: Future[Any], inner: Future[Reply]) -> None:
+    def _pass_on(self, outer: Future[Any], inner: Future[Any]) -> None:
         """Pass on what a worker replied; Dask calls it in a thread of its own."""
         from distributed import KilledWorker  # noqa: PLC0415
 
-        error: BaseException | None
-        answer = None
         try:
-            reply = inner.result()
+            answer = inner.result()
         except KilledWorker:
-            error = BrokenExecutor()
+            answer = BrokenExecutor()
         except CancelledError:
-            error = self._gone()
+            answer = self._gone()
         except (ImportError, RuntimeError):  # raised by Dask, which unpacks tasks: they raise nothing
-            error = _without_program(f"a machine of the cluster at {self._address}")
-        except Exception as other:  # noqa: BLE001 (it is raised where the result is waited for)
-            error = other
-        else:
-            answer, error = reply.answer, reply.error
+            answer = _without_program(f"a machine of the cluster at {self._address}")
+        except Exception as error:  # noqa: BLE001 (it is raised where the result is waited for)
+            answer = error
         with suppress(InvalidStateError):  # it was cancelled
-            outer.set_result(answer) if error is None else outer.set_exception(error)
+            outer.set_exception(answer) if isinstance(answer, Exception) else outer.set_result(answer)
 
     def another(self, n_workers: int) -> Pool:  # noqa: ARG002
         """Return another executor of the same workers, and check them: one may have died because it is unsuitable."""
@@ -281,17 +277,9 @@ class Program:
     remote: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The answer of a task, or the error that it ended with."""
-
-    answer: Any = None
-    error: Exception | None = None
-
-
 @dataclass(frozen=True)
 class ClusterTask:
-    """A task as it is sent."""
+    """A task as it is sent; it returns its error, too."""
 
     function: Callable[[], Any]
     program: Program
@@ -300,18 +288,17 @@ class ClusterTask:
     def __repr__(self) -> str:
         return "ClusterTask()"
 
-    def __call__(self) -> Reply:
+    def __call__(self) -> Any:
         """Run the function."""
         try:
             with _ONE_AT_A_TIME, one_thread():
                 take_one()
-                unfit = unfitness(self.program)
-                return Reply(error=unfit) if unfit else Reply(self.function())
+                return unfitness(self.program) or self.function()
         except Exception as error:  # noqa: BLE001 (it is raised on the machine that gives out the work)
             from distributed import get_worker  # noqa: PLC0415
 
             error.add_note(f"on the worker {get_worker().address}: {place_of(error)}")
-            return Reply(error=error.with_traceback(None))
+            return error.with_traceback(None)
 
 
 def unfitness(program: Program, dask_worker: Worker | None = None) -> BadOptionError | None:

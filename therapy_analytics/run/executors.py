@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from threading import Thread, current_thread, main_thread
-from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from therapy_analytics.core.errors import BadOptionError
 
 if TYPE_CHECKING:
     from threadpoolctl import threadpool_limits
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Params = ParamSpec("Params")
+Task = tuple[Any, ...]
+Function = Callable[[Any], Any]
 
 SECONDS_BETWEEN_CHECKS = 5
 TRIES_TO_START = 3
@@ -52,7 +52,7 @@ class Pool(Executor):
     ahead = 2
     """Tasks that are submitted for each worker, so that it need not wait for the next."""
     tries_alone = 2
-    """How often a worker may die of a task alone before the task is given up: the system may have killed it because
+    """How often a worker may die of an item alone before the item is given up: the system may have killed it because
     another program took the memory."""
 
     @property
@@ -74,11 +74,11 @@ class Pool(Executor):
         """Check, while a result is waited for, that there still are workers."""
 
 
-@dataclass
 class Workers:
     """What `open_executor` yields: sends tasks to a pool, and replaces it when a worker dies."""
 
-    _pool: Pool
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
 
     def __enter__(self) -> Self:
         return self
@@ -91,9 +91,7 @@ class Workers:
         """How many tasks run at a time."""
         return self._pool.n_workers
 
-    def in_order(
-        self, function: Callable[[tuple[Item, ...]], Result], tasks: Iterable[tuple[Item, ...]]
-    ) -> Iterator[tuple[tuple[Item, ...], Result | Lost]]:
+    def in_order(self, function: Function, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
         """Apply a function to tasks as they come.
 
         Parameters
@@ -107,49 +105,42 @@ class Workers:
         ------
         tuple
             The tasks in order; of one that failed as a whole each item, as a tuple.
-        Result or Lost
-            Its result.
+        object
+            The result, or `Lost`.
         """
-        waiting: deque[tuple[tuple[Item, ...], Future[Result], Pool]] = deque()
+        left, waiting = iter(tasks), deque[tuple[Task, Future[Any], Pool]]()
         try:
-            for task in tasks:
-                waiting.append((task, self._pool.submit(function, task), self._pool))
-                if len(waiting) >= self._pool.ahead * self._pool.n_workers:
-                    yield from self._first(function, waiting)
-            while waiting:
-                yield from self._first(function, waiting)
+            while True:
+                for task in islice(left, max(self._pool.ahead * self._pool.n_workers - len(waiting), 0)):
+                    waiting.append((task, self._pool.submit(function, task), self._pool))
+                if not waiting:
+                    return
+                task, future, pool = waiting.popleft()
+                try:
+                    result = self._awaited(future)
+                except BrokenExecutor:
+                    # Other tasks died with it; which one caused that is seen when each is run alone.
+                    self._await([other for _, other, _ in waiting])
+                    self._replace(pool)
+                    yield from self._alone(function, task)
+                except MemoryError:
+                    yield from self._alone(function, task)
+                else:
+                    yield task, result
         finally:
             for _, future, _ in waiting:
                 future.cancel()
 
-    def _first(
-        self,
-        function: Callable[[tuple[Item, ...]], Result],
-        waiting: deque[tuple[tuple[Item, ...], Future[Result], Pool]],
-    ) -> Iterator[tuple[tuple[Item, ...], Result | Lost]]:
-        """Yield the result of the first task that waits."""
-        task, future, pool = waiting.popleft()
-        try:
-            result = self._awaited(future)
-        except BrokenExecutor:
-            # Other tasks died with it; which one caused that is seen when each is run alone.
-            while wait([other for _, other, _ in waiting], timeout=SECONDS_BETWEEN_CHECKS).not_done:
-                self._pool.check()
-            if pool is self._pool:
-                self._pool = pool.another(pool.n_workers)
-                pool.shutdown(wait=False)
-            yield from self._alone(function, task)
-        except MemoryError:
-            yield from self._alone(function, task)
-        else:
-            yield task, result
+    def _replace(self, pool: Pool) -> None:
+        """Replace a pool of which a worker died, unless that was done after the same death."""
+        if pool is self._pool:
+            self._pool = pool.another(pool.n_workers)
+            pool.shutdown(wait=False)
 
-    def _alone(
-        self, function: Callable[[tuple[Item, ...]], Result], task: tuple[Item, ...]
-    ) -> Iterator[tuple[tuple[Item, ...], Result | Lost]]:
+    def _alone(self, function: Function, task: Task) -> Iterator[tuple[Task, Any]]:
         """Yield the result of a task by a worker that does nothing else, or those of its items if it fails."""
         lost = Lost("died")
-        for _ in range(self._pool.tries_alone):
+        for _ in range(self._pool.tries_alone if len(task) == 1 else 1):
             try:
                 with self._pool.another(1) as one:
                     result = self._awaited(one.submit(function, task))
@@ -166,10 +157,13 @@ class Workers:
         for item in task:
             yield from self._alone(function, (item,))
 
-    def _awaited(self, future: Future[Result]) -> Result:
-        while not wait([future], timeout=SECONDS_BETWEEN_CHECKS).done:
-            self._pool.check()
+    def _awaited(self, future: Future[Any]) -> Any:
+        self._await([future])
         return future.result()
+
+    def _await(self, futures: list[Future[Any]]) -> None:
+        while wait(futures, timeout=SECONDS_BETWEEN_CHECKS).not_done:
+            self._pool.check()
 
 
 @contextmanager
@@ -241,9 +235,9 @@ class ThisProcess(Pool):
 
     ahead = 1
 
-    def submit(self, fn: Callable[Params, Result], /, *args: Params.args, **kwargs: Params.kwargs) -> Future[Result]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run the task."""
-        future: Future[Result] = Future()
+        future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
         except MemoryError:
@@ -275,13 +269,13 @@ class Processes(Pool, ProcessPoolExecutor):
         """How many tasks run at a time."""
         return self._n_workers
 
-    def submit(self, fn: Callable[Params, Result], /, *args: Params.args, **kwargs: Params.kwargs) -> Future[Result]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Submit a task, for which a process may be started; if the pool is broken, the future raises that."""
         try:
             with _ctrl_c_waits():
                 return ProcessPoolExecutor.submit(self, fn, *args, **kwargs)
         except BrokenExecutor as error:
-            future: Future[Result] = Future()
+            future: Future[Any] = Future()
             future.set_exception(error)
             return future
 
