@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 import therapy_analytics as ta
 from therapy_analytics import results
 from therapy_analytics.core.errors import BadOptionError, CannotWriteError
+from therapy_analytics.measures.settings import program
 from therapy_analytics.results import opened
 from therapy_analytics.run import executors, work
 
@@ -293,3 +294,12 @@ def test_what_is_sent_to_workers_holds_no_words(tmp_path: Path, monkeypatch: pyt
     ta.run([tmp_path], tmp_path / "r", settings=FAST, writing=QUICK)
     assert len(sent) == 2
     assert not any(b"quorvex" in one for one in sent)
+
+
+def test_a_change_in_any_source_of_the_program_measures_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources: list[Path] = []
+    real = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda self: sources.append(self) or real(self))
+    program.__wrapped__()
+    package = Path(ta.__file__).parent
+    assert set(package.rglob("*.py")) <= set(sources)

@@ -26,8 +26,8 @@ from therapy_analytics.run.before import differences, outdated, refuse_other_tra
 from therapy_analytics.run.executors import Lost, Workers, open_executor, refuse_to_begin_again
 from therapy_analytics.run.finish import finish
 from therapy_analytics.run.measure import in_batches, refuse_taken_names
-from therapy_analytics.run.survey import Survey, survey
-from therapy_analytics.run.work import Batch, Outcome, Work, do_work, forget
+from therapy_analytics.run.survey import Batch, Survey, survey
+from therapy_analytics.run.work import Outcome, Work, do_work, forget
 from therapy_analytics.run.writing import RunResult, Writing
 
 FEWEST_DATA_FILES = 64

@@ -17,11 +17,49 @@ from therapy_analytics.readers.roles import is_plain_label
 from therapy_analytics.readers.transcript_reading import Names, read_named
 from therapy_analytics.readers.transcripts import Transcript
 from therapy_analytics.results import tables
-from therapy_analytics.run.work import SurveyedFile, SurveyedSession
 from therapy_analytics.text.donors import Candidate, DonorChoice, candidate
 
 if TYPE_CHECKING:
     from therapy_analytics.core.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyedFile:
+    """A transcript, a hash of its bytes, and the ids of its sessions if facts about them are looked up by other ids."""
+
+    transcript: Transcript
+    sha256: str
+    ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyedSession:
+    """A session as it is sent to a worker, which reads its words: never with them.
+
+    Attributes
+    ----------
+    file : SurveyedFile
+        Its file.
+    at : int
+        Which of the sessions of the file it is, from 0.
+    id : str
+        Under which results have it.
+    notes : tuple of str
+        The notes of the session, those on its id among them.
+    n_turns, number : int
+        Its number of turns, and its own in the run, from 0.
+    """
+
+    file: SurveyedFile
+    at: int
+    id: str
+    notes: tuple[str, ...]
+    n_turns: int
+    number: int
+
+
+Batch = tuple[SurveyedSession, ...]
+"""Sessions that a worker takes at a time."""
 
 
 @dataclass(slots=True)

@@ -15,10 +15,10 @@ from therapy_analytics.core.errors import BadDataFileError, TherapyAnalyticsErro
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.readers import ReadOptions
 from therapy_analytics.readers.transcript_reading import read_transcript
-from therapy_analytics.readers.transcripts import Transcript
 from therapy_analytics.results import Form, Record, hash_of_all, tables
 from therapy_analytics.results.analysis import TABLES, core_measures, joined_tables
 from therapy_analytics.run.measure import in_batches, measure_batch
+from therapy_analytics.run.survey import Batch, SurveyedFile, SurveyedSession
 from therapy_analytics.speakers import repaired
 from therapy_analytics.text.donors import Candidate, SurrogatePool, shortened, surrogate_pool
 
@@ -26,54 +26,6 @@ if TYPE_CHECKING:
     from therapy_analytics.core.session import Session
 
 _CHANGED = ("its file has changed since the run began", "Leave the transcripts as they are until the run is done")
-
-
-@dataclass(frozen=True, slots=True)
-class SurveyedFile:
-    """A transcript as the survey read it.
-
-    Attributes
-    ----------
-    transcript : Transcript
-        The file, or the files of one talk.
-    sha256 : str
-        A hash of its bytes.
-    ids : tuple of str or None
-        The ids of all its sessions, if facts about them are looked up by these and not by those that they want.
-    """
-
-    transcript: Transcript
-    sha256: str
-    ids: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SurveyedSession:
-    """A session as it is sent to a worker, which reads its words: never with them.
-
-    Attributes
-    ----------
-    file : SurveyedFile
-        Its file.
-    at : int
-        Which of the sessions of the file it is, from 0.
-    id : str
-        Under which results have it.
-    notes : tuple of str
-        The notes of the session, those on its id among them.
-    n_turns, number : int
-        Its number of turns, and its own in the run, from 0.
-    """
-
-    file: SurveyedFile
-    at: int
-    id: str
-    notes: tuple[str, ...]
-    n_turns: int
-    number: int
-
-
-Batch = tuple[SurveyedSession, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,28 +36,18 @@ class Work:
     ----------
     run : str
         Random, so that a worker of a cluster forgets what it holds of an earlier run.
-    settings : Settings
-        What is measured.
-    options : ReadOptions
-        How files are read.
+    settings, options, form, figures, figure_width
+        As `run` was given them.
     donors : tuple of (Candidate, SurveyedSession)
         The donors of surrogate pairs.
     out : Path
         The absolute path of the folder of results.
-    form : {"csv", "parquet"}
-        A folder for each session, or data files of many sessions.
     key : str
         A hash of everything that the files of all sessions depend on.
-    figures : tuple of str
-        The formats of figures.
-    figure_width : float or None
-        Their width in millimetres.
     groupings : frozenset of str
         The fields beside the turns that are copied because they are groupings over all sessions.
-    about : tuple of str
-        The columns of the sessions table that are no measures.
-    gold : tuple of str
-        The columns of the turns table with codes that people gave.
+    about, gold : tuple of str
+        The columns of the sessions table that are no measures; those of the turns table with codes that people gave.
     """
 
     run: str
