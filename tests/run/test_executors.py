@@ -1,4 +1,4 @@
-"""Work in one process or several: in order, and a death costs what died alone."""
+"""Work in one process or several: in order, and a death costs what died alone; how many processes a run takes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info
 
-from therapy_analytics.run import Executor, Lost, open_executor
-
-
-def _apart(batch: tuple[int, ...]) -> list[tuple[int, ...]]:
-    return [(one,) for one in batch]
+from therapy_analytics.run import Lost, Workers, open_executor, processes_for, writing
 
 
 def _double(batch: tuple[int, ...]) -> tuple[int, ...]:
@@ -28,11 +24,11 @@ def _double(batch: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(2 * one for one in batch)
 
 
-def _who(_: int) -> int:
+def _who(_: object) -> int:
     return os.getpid()
 
 
-def _threads(_: int) -> int:
+def _threads(_: object) -> int:
     import scipy.linalg  # noqa: F401
 
     return max(int(library["num_threads"]) for library in threadpool_info())
@@ -46,43 +42,43 @@ def test_linear_algebra_takes_one_thread_for_the_time_of_the_executor() -> None:
     before = _threads(0)
     for processes in (1, 2):
         with open_executor(processes=processes) as workers:
-            assert {n for _, n in workers.in_order(_threads, range(2))} == {1}
+            assert {n for _, n in workers.in_order(_threads, [(1,), (2,)])} == {1}
             assert _threads(0) == 1
         assert _threads(0) == before
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Executor]:
+def pool() -> Iterator[Workers]:
     with open_executor(processes=2) as two:
         yield two
 
 
-def test_results_come_in_order(pool: Executor) -> None:
+def test_results_come_in_order(pool: Workers) -> None:
     batches = [(n, n + 1) for n in range(0, 12, 2)]
     expected = [(batch, tuple(2 * one for one in batch)) for batch in batches]
     with open_executor() as here:
         assert list(pool.in_order(_double, batches)) == list(here.in_order(_double, batches)) == expected
 
 
-def test_processes_are_started_once_for_several_tasks(pool: Executor) -> None:
-    first, second = ({who for _, who in pool.in_order(_who, range(8))} for _ in range(2))
+def test_processes_are_started_once_for_several_tasks(pool: Workers) -> None:
+    first, second = ({who for _, who in pool.in_order(_who, [(n,) for n in range(8)])} for _ in range(2))
     assert os.getpid() not in first | second
     assert len(first | second) <= pool.n_workers == 2
 
 
-def test_items_are_taken_as_needed(pool: Executor) -> None:
-    items = iter(range(100))
+def test_items_are_taken_as_needed(pool: Workers) -> None:
+    items = iter([(n,) for n in range(100)])
     found = pool.in_order(_who, items)
     next(found)
-    assert next(items) == 2 * pool.n_workers
+    assert next(items) == (2 * pool.n_workers,)
     del found  # what waits is taken back
-    assert len(list(pool.in_order(_who, range(3)))) == 3
+    assert len(list(pool.in_order(_who, [(n,) for n in range(3)]))) == 3
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_a_death_costs_the_one_that_died(pool: Executor) -> None:
+def test_a_death_costs_the_one_that_died(pool: Workers) -> None:
     batches = [(1, 2), (3, 13, 5), (6, 7), (99, 9), (10,)]
-    assert list(pool.in_order(_double, batches, divide=_apart)) == [
+    assert list(pool.in_order(_double, batches)) == [
         ((1, 2), (2, 4)),
         ((3,), (6,)),
         ((13,), Lost("died")),
@@ -105,7 +101,7 @@ def _dies_so_often(batch: tuple[Path, ...]) -> tuple[str, ...]:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Executor, tmp_path: Path) -> None:
+def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Workers, tmp_path: Path) -> None:
     """The system may kill a process for want of memory that others take: that is not the fault of what it worked on."""
     twice, three = tmp_path / "dies_twice", tmp_path / "dies_three_times"
     twice.write_text("2")
@@ -118,11 +114,11 @@ def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Executor, 
 
 def test_too_little_memory_in_this_process_costs_one() -> None:
     with open_executor() as here:
-        found = list(here.in_order(_double, [(1, 99, 2), (3,)], divide=_apart))
+        found = list(here.in_order(_double, [(1, 99, 2), (3,)]))
     assert found == [((1,), (2,)), ((99,), Lost("memory")), ((2,), (4,)), ((3,), (6,))]
 
 
-def test_other_errors_travel(pool: Executor) -> None:
+def test_other_errors_travel(pool: Workers) -> None:
     with pytest.raises(ValueError, match="1"):
         list(pool.in_order(_refuse, [(1,)]))
 
@@ -131,9 +127,13 @@ ORPHANS = """
 import os, sys, time
 from therapy_analytics.run import open_executor
 
+def sleepy(task):
+    time.sleep(0.2)
+    return task
+
 if __name__ == "__main__":
     with open_executor(processes=2) as pool:
-        print(*{who for _, who in pool.in_order(os.path.abspath, [str(n) for n in range(4)])}, flush=True)
+        print(*{who for _, who in pool.in_order(sleepy, [(n,) for n in range(4)])}, flush=True)
         import multiprocessing
         print(*(one.pid for one in multiprocessing.active_children()), flush=True)
         time.sleep(60)
@@ -191,3 +191,20 @@ def test_a_script_that_begins_again_in_each_process_is_told_what_to_write(tmp_pa
     assert 'below a line `if __name__ == "__main__":`' in sentence
     assert "another run is writing" not in done.stderr
     assert not (out / "problems.csv").exists()
+
+
+@pytest.mark.parametrize(("cores", "most"), [(1, 1), (2, 2), (64, 4)])
+def test_large_folders_are_shared_among_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, most: int
+) -> None:
+    monkeypatch.setattr(writing, "threads", lambda: cores)
+    (tmp_path / "inner").mkdir()
+    for i in range(2):
+        (tmp_path / "inner" / f"{i}.txt").write_bytes(b"T: yes\n" * 40_000)
+    assert processes_for([tmp_path]) == most
+    assert processes_for([tmp_path / "inner" / "0.txt", str(tmp_path / "inner" / "1.txt")]) == most
+    assert processes_for([tmp_path / "inner" / "0.txt"]) == 1
+
+
+def test_what_is_not_there_counts_for_nothing(tmp_path: Path) -> None:
+    assert processes_for([tmp_path / "gone"]) == 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from therapy_analytics.codes import TaggerOptions, learnt_by, load_coder, recipe, with_codebooks_read, with_codes
 from therapy_analytics.core.verbs import options_of
@@ -29,6 +29,8 @@ from therapy_analytics.text.donors import SurrogatePool, choose_donors
 
 if TYPE_CHECKING:
     from therapy_analytics.core.session import Session
+
+One = TypeVar("One")
 
 TURNS_OF_A_SESSION = 10
 """A session takes as much memory, besides that of its turns, as so many turns."""
@@ -124,13 +126,15 @@ def measure_batch(batch: Sequence[Session], settings: Settings, pool: SurrogateP
     return MeasuredSessions(found, settings, codes.counts)
 
 
-def in_batches(sessions: Iterable[Session], n_turns: int) -> Iterator[tuple[Session, ...]]:
-    """Group sessions, in order, into batches of about `n_turns` turns, fewer where sessions are short."""
-    batch: list[Session] = []
+def in_batches(
+    some: Iterable[One], n_turns: int, *, turns_of: Callable[[Any], int] = lambda session: len(session.turns)
+) -> Iterator[tuple[One, ...]]:
+    """Group sessions, or what stands for them, into batches of about `n_turns` turns, fewer where they are short."""
+    batch: list[One] = []
     n = 0
-    for session in sessions:
-        batch.append(session)
-        n += len(session.turns) + TURNS_OF_A_SESSION
+    for one in some:
+        batch.append(one)
+        n += turns_of(one) + TURNS_OF_A_SESSION
         if n >= n_turns:
             yield tuple(batch)
             batch, n = [], 0

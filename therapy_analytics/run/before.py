@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,8 +20,8 @@ from therapy_analytics.readers._paths import placed, version
 from therapy_analytics.results import PAGE, Folder
 
 if TYPE_CHECKING:
-    from therapy_analytics.run._survey import InputFile
-    from therapy_analytics.run._writing import Writing
+    from therapy_analytics.run.survey import InputFile
+    from therapy_analytics.run.writing import Writing
 
 _PARTS_OF_RECIPE = {
     "options": "options", "tagger": "tagger", "lexicons": "word lists", "codebooks": "codebooks",
@@ -59,18 +58,18 @@ def refuse_other_transcripts(
     if not n:
         return
     held = f"{counted(n, 'session')}, {folder.when}"
-    change = _change(folder, files, pseudonyms)
-    if why := change.why_other:
+    why_others, change = _compared(folder, files, pseudonyms)
+    if why_others:
         if not replace:
-            problem = f"{folder.path} holds the results of other transcripts ({held}): {why}"
+            problem = f"{folder.path} holds the results of other transcripts ({held}): {why_others}"
             raise BadOptionError(OUT, problem, _CHOICE)
         made = folder.made
         remove_made(made)
         yield f"The results of the run before into this folder ({held}) are replaced, as --replace asks."
         if made:
             yield f"Removed with them, because it was made from them: {_named(made)}."
-    elif sentence := change.sentence:
-        yield f"Since the run before into this folder ({held}): {sentence}."
+    elif change:
+        yield f"Since the run before into this folder ({held}): {change}."
 
 
 def differences(folder: Folder, asked: Mapping[str, Any], writing: Writing) -> Iterator[str]:
@@ -111,52 +110,6 @@ def _differs(before: Any, now: Any) -> bool:
     return bool(before != now)
 
 
-@dataclass(slots=True)
-class _Change:
-    """How the transcripts of this run differ from those of the earlier run.
-
-    Attributes
-    ----------
-    n_before, n_again : int
-        Transcripts of the earlier run that held sessions, and how many of them were read again.
-    left_out : list of str
-        Those that are still where they were and were not named this time.
-    n_changed, n_gone, n_new : int
-        Transcripts with other contents, transcripts that are no longer there, and new ones.
-    """
-
-    n_before: int = 0
-    n_again: int = 0
-    left_out: list[str] = field(default_factory=list)
-    n_changed: int = 0
-    n_gone: int = 0
-    n_new: int = 0
-
-    @property
-    def why_other(self) -> str:
-        """Why the transcripts are not the same; empty where they are."""
-        if not self.n_before:
-            return "it is not known which"
-        if self.left_out:
-            n = len(self.left_out)
-            such = f" ({self.left_out[0]}{', ...' if n > 1 else ''})"
-            return f"{n} of its {counted(self.n_before, 'transcript')} {_are(n)} not among those named now{such}"
-        if 2 * self.n_again < self.n_before:
-            return f"only {self.n_again} of its {counted(self.n_before, 'transcript')} {_are(self.n_again)} read now"
-        return ""
-
-    @property
-    def sentence(self) -> str:
-        """What happened to the transcripts since; empty where nothing did."""
-        changes = {"changed": self.n_changed, "removed": self.n_gone, "added": self.n_new}
-        found = [f"{counted(n, 'transcript')} {what}" for what, n in changes.items() if n]
-        return ", ".join(found) + ("; results of removed transcripts are removed" if self.n_gone else "")
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
-
-
 class _Transcript(NamedTuple):
     """A transcript: its name, its path relative to the folder of results, a hash of its bytes."""
 
@@ -165,41 +118,52 @@ class _Transcript(NamedTuple):
     sha256: str
 
 
-def _change(folder: Folder, files: Sequence[InputFile], pseudonyms: Pseudonyms | None) -> _Change:
+def _compared(folder: Folder, files: Sequence[InputFile], pseudonyms: Pseudonyms | None) -> tuple[str, str]:
+    """Return why the transcripts of the earlier run are others, or what happened to them since; both may be empty."""
     try:
         before = [_recorded(one, folder.path) for one in folder.before["inputs"] if one["sessions"]]
     except (LookupError, TypeError, AttributeError):
-        return _Change()
-    places_of = {one.place: one.seen_from(folder.path) for one in files}
+        before = []
+    if not before:
+        return "it is not known which", ""
+    places = {one.place: one.seen_from(folder.path) for one in files}
     if pseudonyms is not None and any(is_pseudonym(one.place) for one in before):
-        places_of = {place: pseudonyms.name_for("place", seen) for place, seen in places_of.items()}
-    now = [_Transcript(one.file, places_of[one.place], one.sha256) for one in files if one.sessions]
-    unread = {places_of[one.place] for one in files if not one.sessions}
-    contents, places = {one.sha256 for one in now}, {one.place for one in now}
-    change = _Change(n_before=len(before))
-    for one in before:
-        if one.sha256 in contents:
-            change.n_again += 1
-        elif one.place in places or one.place in unread:
-            change.n_again += one.place in places
-            change.n_changed += 1
-        elif _is_there(one.place, folder.path):
-            change.left_out.append(one.file)
-        else:
-            change.n_gone += 1
+        places = {place: pseudonyms.name_for("place", seen) for place, seen in places.items()}
+    now = {places[one.place]: one.sha256 if one.sessions else "" for one in files}
+    contents = {sha256 for sha256 in now.values() if sha256}
+    states = [_state(one, now, contents, folder.path) for one in before]
+    n, n_again = len(before), states.count("same") + states.count("changed")
+    if left_out := [one.file for one, state in zip(before, states, strict=True) if state == "left out"]:
+        such = f" ({left_out[0]}{', ...' if len(left_out) > 1 else ''})"
+        are = "is" if len(left_out) == 1 else "are"
+        return f"{len(left_out)} of its {counted(n, 'transcript')} {are} not among those named now{such}", ""
+    if 2 * n_again < n:
+        return f"only {n_again} of its {counted(n, 'transcript')} {'is' if n_again == 1 else 'are'} read now", ""
     known, known_places = {one.sha256 for one in before}, {one.place for one in before}
-    change.n_new = sum(one.place not in known_places and one.sha256 not in known for one in now)
-    return change
+    n_gone = states.count("gone")
+    changes = {
+        "changed": states.count("changed") + states.count("unreadable"),
+        "removed": n_gone,
+        "added": sum(
+            bool(sha256) and place not in known_places and sha256 not in known for place, sha256 in now.items()
+        ),
+    }
+    found = ", ".join(f"{counted(number, 'transcript')} {what}" for what, number in changes.items() if number)
+    return "", found + ("; results of removed transcripts are removed" if n_gone else "")
+
+
+def _state(one: _Transcript, now: Mapping[str, str], contents: Collection[str], out: Path) -> str:
+    """Return what became of a transcript; `now` has hashes by places, empty where no session was read."""
+    if one.sha256 in contents:
+        return "same"
+    if one.place in now:
+        return "changed" if now[one.place] else "unreadable"
+    # One under a pseudonym counts as if it were still where it was
+    is_there = is_pseudonym(one.place) or version(str(Path(os.path.realpath(out)) / one.place))
+    return "left out" if is_there else "gone"
 
 
 def _recorded(record: Mapping[str, Any], out: Path) -> _Transcript:
     """Return a transcript of the earlier run from ``run.json``, where early versions wrote no place."""
     place = record["place"] if "place" in record else seen_from(placed(record["file"]), out)
     return _Transcript(str(record["file"]), str(place), str(record["sha256"]))
-
-
-def _is_there(place: str, out: Path) -> bool:
-    """Return whether a file is still where it was; one under a pseudonym counts as if it were there."""
-    if is_pseudonym(place):
-        return True
-    return bool(version(str(Path(os.path.realpath(out)) / place)))

@@ -14,7 +14,7 @@ from therapy_analytics.codes import Code
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.readers.account import Remark
 from therapy_analytics.results import Form, read_sessions
-from therapy_analytics.run._survey import InputFile
+from therapy_analytics.run.survey import InputFile
 from therapy_analytics.text.cores import threads
 
 WORTH_SHARING = 500_000
@@ -36,8 +36,8 @@ class Writing:
         ``csv``: a folder of tables for each session, and tables of all. ``parquet``, for very many sessions: folders
         ``sessions``, ``turns`` and so on, of data files that hold many sessions each.
     figures : tuple of str or None
-        The formats of figures: png, svg, pdf; () for no figures. None is png for ``csv`` and none for ``parquet``,
-        where figures bring a folder for each session (``folders/``) with them.
+        The formats of figures: png, svg, pdf; () for no figures. None is png for ``csv``; there are none with
+        ``parquet``.
     figure_width : float or None
         The width of figures in millimetres: 85 for one column of a journal, 174 for two. None is what each figure is
         best at.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -21,16 +22,14 @@ from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers.transcripts import find_transcripts
 from therapy_analytics.results import Form, tables
 from therapy_analytics.results.analysis import core_measures
-from therapy_analytics.run._batches import WorkBatch, work_batches
-from therapy_analytics.run._before import differences, outdated, refuse_other_transcripts
-from therapy_analytics.run._executor import Executor, Lost, open_executor
-from therapy_analytics.run._finish import finish
-from therapy_analytics.run._local import refuse_to_begin_again
-from therapy_analytics.run._measure import refuse_taken_names
-from therapy_analytics.run._survey import Survey, survey
-from therapy_analytics.run._work import Outcome, Work, do_work, forget
-from therapy_analytics.run._writing import RunResult, Writing
+from therapy_analytics.run.before import differences, outdated, refuse_other_transcripts
+from therapy_analytics.run.executors import Lost, Workers, open_executor, refuse_to_begin_again
 from therapy_analytics.run.figures import files_of_run
+from therapy_analytics.run.finish import finish
+from therapy_analytics.run.measure import in_batches, refuse_taken_names
+from therapy_analytics.run.survey import Batch, Survey, survey
+from therapy_analytics.run.work import Outcome, Work, do_work, forget
+from therapy_analytics.run.writing import RunResult, Writing
 
 FEWEST_DATA_FILES = 64
 """A large run has at least so many data files, so that many workers can share it."""
@@ -90,56 +89,34 @@ def run(
     settings = dataclasses.replace(settings, tagger=with_codebooks_read(settings.tagger))
     options = options_of(ReadOptions, read_options, "read_options")
     _check(settings, writing)
-    out, anywhere = Path(out), _from_anywhere(options)
-    account = Account(options)
-    chunks = list(find_transcripts(paths, options=options, leave_out=out, on_table=account.saw_table))
-    writing.on_files(len(chunks))
+    out, account = Path(out), Account(options)
+    transcripts = list(find_transcripts(paths, options=options, leave_out=out, on_table=account.saw_table))
+    writing.on_files(len(transcripts))
+    anywhere = options  # these mean the same to a worker in another folder
+    if options.metadata is not None:
+        anywhere = dataclasses.replace(options, metadata=placed(options.metadata))
     check_coder(settings.tagger)
     if "nclid" in settings.extras:
         load_transport()
-    with (
-        written_to(out),
-        results.opened(out, files_of_run) as folder,
-        open_executor(
-            processes=writing.processes, scheduler=writing.scheduler, program=program, remote=writing.remote
-        ) as executor,
-    ):
+    executor = open_executor(
+        processes=writing.processes, scheduler=writing.scheduler, program=program, remote=writing.remote
+    )
+    with written_to(out), results.opened(out, files_of_run) as folder, executor as workers:
         # All files are read twice, first for the names of sessions and the donors of surrogate pairs.
-        found = survey(chunks, anywhere, executor=executor, account=account, on_file=writing.on_file)
+        found = survey(transcripts, anywhere, account=account, on_file=writing.on_file)
         # What run.json says, without the inputs and what an outside coder counted
         asked = as_recipe(settings, options, ()) | {"tagger": recipe(settings.tagger, ())}
         _begin(folder, found, asked, writing, replace=replace)
         work = _work(settings, anywhere, writing, found, asked, out)
         try:
-            done = _do_all(work, found, writing, executor)
+            done = _do_all(work, found, writing, workers)
         finally:
             forget()
         return finish(work, found, done, folder=folder, recipe=asked, writing=writing)
 
 
-def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing: Writing, *, replace: bool) -> None:
-    """Begin to write: from here on, results of the earlier run are replaced."""
-    if not found.n_sessions:
-        raise _nothing(found)
-    for sentence in found.names_in_results():
-        writing.on_names(sentence)
-    before = refuse_other_transcripts(folder, found.files, found.pseudonyms, replace=replace)
-    told = [*before, *differences(folder, asked, writing)]
-    for sentence in (*told, *(outdated(folder) if told else ())):
-        writing.on_before(sentence)
-    writing.on_total(found.n_sessions)
-    folder.begin({**asked, "inputs": found.records(folder.path)})
-
-
-def _nothing(found: Survey) -> NothingToReadError:
-    problems = tuple(file.problem for file in found.files if file.problem is not None)
-    n = len(found.files)
-    what = "The file could not" if n == 1 else f"None of the {n} files could"
-    first = f"{problems[0]} " if problems else ""
-    return NothingToReadError(f"{what} be read as a transcript. {first}Nothing was written.", problems)
-
-
 def _check(settings: Settings, writing: Writing) -> None:
+    """Refuse what cannot be written, and options on workers that contradict each other or have no effect."""
     refuse_taken_names(settings)
     check_formats(writing.formats)
     check_width(writing.figure_width)
@@ -148,29 +125,37 @@ def _check(settings: Settings, writing: Writing) -> None:
     if writing.form == "parquet":
         results.library()
         if writing.page:
-            problem, remedy = "the page is made from tables in CSV", "Leave --report out, or write CSV"
-            raise BadOptionError("--report", problem, remedy)
-    _check_workers(settings, writing)
-
-
-def _check_workers(settings: Settings, writing: Writing) -> None:
-    """Refuse options on workers that contradict each other or have no effect."""
-    if writing.scheduler is None:
-        if writing.remote:
-            problem = "neither --tagger llm nor --engine dask is given, so no other machine is used"
-            raise BadOptionError("--allow-remote", problem, "Leave it out, or add --engine dask --scheduler ADDRESS")
-        return
-    if settings.tagger.kind == "llm":
+            raise BadOptionError("--report", "the page is made from tables in CSV", "Leave --report out, or write CSV")
+        if writing.formats:
+            remedy = "Leave --plots, --figure-format and --figure-width out, or write CSV"
+            raise BadOptionError("--plots", "figures are drawn from tables in CSV", remedy)
+    if writing.scheduler is None and writing.remote:
+        problem = "neither --tagger llm nor --engine dask is given, so no other machine is used"
+        raise BadOptionError("--allow-remote", problem, "Leave it out, or add --engine dask --scheduler ADDRESS")
+    if writing.scheduler is not None and settings.tagger.kind == "llm":
         problem = "a cluster cannot be used with --tagger llm"
         raise BadOptionError("--engine dask", problem, "Leave it out, or take another --tagger")
-    if writing.processes > 1:
+    if writing.scheduler is not None and writing.processes > 1:
         problem = "the workers of the cluster do the work, not processes of this machine"
         raise BadOptionError("--processes", problem, "Leave it out, or leave out --engine dask")
 
 
-def _from_anywhere(options: ReadOptions) -> ReadOptions:
-    """Return options that mean the same to a worker in another folder."""
-    return options if options.metadata is None else dataclasses.replace(options, metadata=placed(options.metadata))
+def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing: Writing, *, replace: bool) -> None:
+    """Begin to write: from here on, results of the earlier run are replaced."""
+    if not found.sessions:
+        problems = tuple(file.problem for file in found.files if file.problem is not None)
+        n = len(found.files)
+        what = "The file could not" if n == 1 else f"None of the {n} files could"
+        first = f"{problems[0]} " if problems else ""
+        raise NothingToReadError(f"{what} be read as a transcript. {first}Nothing was written.", problems)
+    if sentence := found.names_in_results():
+        writing.on_names(sentence)
+    before = refuse_other_transcripts(folder, found.files, found.pseudonyms, replace=replace)
+    told = [*before, *differences(folder, asked, writing)]
+    for sentence in (*told, *(outdated(folder) if told else ())):
+        writing.on_before(sentence)
+    writing.on_total(len(found.sessions))
+    folder.begin({**asked, "inputs": found.records(folder.path)})
 
 
 def _work(
@@ -179,14 +164,14 @@ def _work(
     donors, measures = found.donors(), set(core_measures(settings))
     groupings = found.account.groupings()
     about = dict.fromkeys((*found.about, *map(tables.about_name, sorted(groupings))))
-    pool = [(one.candidate.digest, one.candidate.client) for one in donors]
     return Work(
+        run=secrets.token_hex(),
         settings=settings,
         options=options,
         donors=donors,
         out=out.absolute(),
         form=writing.form,
-        key=results.hash_of_all([asked, program(), pool]),
+        key=results.hash_of_all([asked, program(), [(one.digest, one.client) for one, _ in donors]]),
         figures=writing.formats,
         figure_width=writing.figure_width,
         groupings=groupings,
@@ -195,32 +180,27 @@ def _work(
     )
 
 
-def _do_all(work: Work, found: Survey, writing: Writing, executor: Executor) -> Outcome:
-    """Have all work batches done by the executor."""
+def _do_all(work: Work, found: Survey, writing: Writing, workers: Workers) -> Outcome:
+    """Have all batches done by the workers."""
+    n_turns = work.settings.turns_per_batch
+    if work.form == "parquet":  # a data file has as many
+        n_turns = min(max(n_turns, found.n_turns // FEWEST_DATA_FILES), MOST_TURNS_IN_A_DATA_FILE)
+    batches = in_batches(found.sessions, n_turns, turns_of=lambda one: one.n_turns)
     done = Outcome()
-    batches = work_batches(found.sessions, _turns_per_batch(work, found.n_turns))
-    for batch, result in executor.in_order(functools.partial(do_work, work=work), batches, divide=WorkBatch.divided):
+    for batch, result in workers.in_order(functools.partial(do_work, work=work), batches):
         outcome = Outcome(problems=_lost(batch, result)) if isinstance(result, Lost) else result
         done.add(outcome)
         for problem in outcome.problems:
             writing.on_problem(problem)
-        writing.on_sessions(len(batch.named))
+        writing.on_sessions(len(batch))
     return done
 
 
-def _lost(batch: WorkBatch, why: Lost) -> list[UnreadableFileError]:
+def _lost(batch: Batch, why: Lost) -> list[UnreadableFileError]:
     """Return the problems of sessions whose process died."""
     reason = "there was not enough memory" if why.reason == "memory" else "the process that measured it died"
     remedy = "Try it alone, with more memory; leave it out if that does not help"
     return [
-        UnreadableFileError(path, None, f"session {named.id} is missing: {reason}", remedy)
-        for named, path in batch.named
+        UnreadableFileError(one.file.transcript.path, None, f"session {one.id} is missing: {reason}", remedy)
+        for one in batch
     ]
-
-
-def _turns_per_batch(work: Work, n_turns: int) -> int:
-    """Return how many turns a work batch has: with Parquet, a data file has as many."""
-    least = work.settings.turns_per_batch
-    if work.form == "csv":
-        return least
-    return min(max(least, n_turns // FEWEST_DATA_FILES), MOST_TURNS_IN_A_DATA_FILE)
