@@ -18,11 +18,11 @@ import pytest
 from clusters import There, a_cluster, wait_for_workers
 
 from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core.third_party import threads
 from therapy_analytics.run import Lost, open_executor
 from therapy_analytics.run import _cluster as cluster_module
 from therapy_analytics.run._cluster import checked_address
 from therapy_analytics.run._cluster_worker import Program, unfitness
-from therapy_analytics.text.cores import threads
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")

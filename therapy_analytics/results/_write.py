@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core import private
-from therapy_analytics.core.arrow import pyarrow
 from therapy_analytics.core.cells import csv_of_parts, csv_of_rows
 from therapy_analytics.core.folders import replaced, unique_part
+from therapy_analytics.core.third_party import pyarrow
 from therapy_analytics.measures.base import STATISTICS
 from therapy_analytics.readers.account import Remark
 from therapy_analytics.results._files import DONE, RECORDS, Record, hash_of_file

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from therapy_analytics.core.errors import BadOptionError, place_of
+from therapy_analytics.core.third_party import take_one
 from therapy_analytics.run._executor import Result, one_thread
-from therapy_analytics.text.cores import take_one
 
 if TYPE_CHECKING:
     from distributed import Worker

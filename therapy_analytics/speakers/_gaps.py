@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.codes.encoder import CLS, SEP, WIDTH, lower_layers, lower_vectors
-from therapy_analytics.text.cores import threads
+from therapy_analytics.core.third_party import threads
 
 CORE, MARGIN = 56, 12
 """So many words are read at a time, with so many before and after them as context."""

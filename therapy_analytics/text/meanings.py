@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from therapy_analytics.text.annotate import AnnotatedSession
 from therapy_analytics.text.embeddings import DIMENSIONS, load_embeddings
-from therapy_analytics.text.integers import distinct
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,33 +74,14 @@ def dots(a: Floats, b: Floats) -> Floats:
 
 
 def divided(products: Floats, squares: Floats) -> Floats:
-    """Return cosines from dot products and products of squared lengths; nan where one vector is 0."""
-    found = np.full(np.broadcast_shapes(products.shape, squares.shape), np.nan)
-    np.divide(products, np.sqrt(squares), out=found, where=squares > 0)
-    return np.clip(found, -1.0, 1.0, out=found)
-
-
-def cosines(a: Meanings, b: Meanings, rows: Ints, columns: Ints) -> Floats:
-    """Return the cosine of rows of one with rows of another.
-
-    Parameters
-    ----------
-    a, b : Meanings
-        Two sets of vectors, of n and m rows.
-    rows, columns : int64 array, shapes that broadcast
-        Positions in them.
-
-    Returns
-    -------
-    float64 array of the broadcast shape
-        -1 to 1; nan where one of the two vectors is 0.
+    """Return cosines from dot products and products of squared lengths; nan where one vector is 0.
 
     Examples
     --------
     >>> one = Meanings.units(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]]))
-    >>> cosines(one, one, np.array([0, 0, 0]), np.array([0, 1, 2])).round(3).tolist()
+    >>> divided(dots(one.vectors[:1], one.vectors), one.squares[0] * one.squares).round(3).tolist()
     [1.0, 0.0, 0.707]
     """
-    (some, row), (others, column) = distinct(rows, len(a)), distinct(columns, len(b))
-    products = a.vectors[some] @ b.vectors[others].T
-    return divided(products, np.multiply.outer(a.squares[some], b.squares[others]))[row, column]
+    found = np.full(np.broadcast_shapes(products.shape, squares.shape), np.nan)
+    np.divide(products, np.sqrt(squares), out=found, where=squares > 0)
+    return np.clip(found, -1.0, 1.0, out=found)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.core.arrow import pyarrow
 from therapy_analytics.core.private import fresh, write
+from therapy_analytics.core.third_party import pyarrow
 from therapy_analytics.results import as_csv, wide
 from therapy_analytics.results.analysis import IN_ANALYSIS, TABLES, Analysis
 from therapy_analytics.results.codebook_table import wide_codebook
