@@ -563,8 +563,9 @@ def test_the_coder_says_what_it_went_by(options: TaggerOptions) -> None:
 
 def test_a_run_makes_the_same_tables(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "nair_yuki.txt"]
-    fast = ta.run(paths, tmp_path / "fast", writing=Writing(figures=(), report=False))
-    llm = ta.run(paths, tmp_path / "llm", settings=ta.Settings(tagger=options))
+    writing = Writing(figures=(), report=False)
+    fast = ta.run(paths, tmp_path / "fast", writing=writing)
+    llm = ta.run(paths, tmp_path / "llm", settings=ta.Settings(tagger=options), writing=writing)
     assert list(fast.sessions) == list(llm.sessions)
     folders = [tmp_path / name / "sessions" / "nair_yuki" for name in ("fast", "llm")]
     likely = [pd.read_csv(folder / "probabilities.csv") for folder in folders]
@@ -594,20 +595,9 @@ def test_turns_without_codes_are_empty_and_noted(fake: Any, options: TaggerOptio
     assert row["notes"] == "1 of 5 turns have no codes: the coder gave no valid answer on them."
 
 
-def test_two_processes_make_the_same(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
-    paths = [samples / "nair_yuki.txt", samples / "aria_ben.json"]
-    results = []
-    for n in (1, 2):
-        settings = ta.Settings(tagger=replace(options, cache=tmp_path / f"cache{n}"))
-        results.append(
-            ta.run(paths, tmp_path / str(n), settings=settings, writing=Writing(figures=(), report=False, processes=n))
-        )
-    pd.testing.assert_frame_equal(results[0].sessions, results[1].sessions)
-    assert results[0].tagger["n_failed"] == results[1].tagger["n_failed"] == 0
-
-
 def test_an_absent_server_leaves_earlier_results_alone(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
-    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", writing=Writing(figures=(), report=False))
+    quick = ta.Settings(tagger=TaggerOptions(kind="fast"))
+    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=quick, writing=Writing(figures=(), report=False))
     settings = ta.Settings(tagger=replace(options, endpoint="http://127.0.0.1:9/v1"))
     with pytest.raises(CoderServerError):
         ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=settings)

@@ -357,7 +357,8 @@ def test_the_fast_tagger_takes_no_codebook(book: Path) -> None:
 
 
 def test_a_broken_book_leaves_earlier_results_alone(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
-    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", writing=Writing(figures=(), report=False))
+    quick = ta.Settings(tagger=TaggerOptions(kind="fast"))
+    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=quick, writing=Writing(figures=(), report=False))
     for coder in (replace(options, codebooks=("mit1",)), TaggerOptions(codebooks=("mi",))):
         with pytest.raises(TherapyAnalyticsError):
             ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=ta.Settings(tagger=coder))

@@ -24,10 +24,10 @@ from typer.testing import CliRunner
 import therapy_analytics as ta
 from therapy_analytics.cli import app
 from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.core.third_party import threads
 from therapy_analytics.run import Lost, open_executor
 from therapy_analytics.run import cluster as cluster_of_dask
 from therapy_analytics.run.cluster import Program, checked_address, unfitness
-from therapy_analytics.text.cores import threads
 
 distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")

@@ -24,7 +24,6 @@ from therapy_analytics.codes.weights import WEIGHTS
 from therapy_analytics.core import third_party
 from therapy_analytics.core.errors import BadDataFileError
 from therapy_analytics.core.session import Role, Session
-from therapy_analytics.text.cores import threads
 from therapy_analytics.text.wordpiece import VOCABULARY, WordPiece
 
 CLS, SEP = 101, 102
@@ -125,7 +124,7 @@ class Encoder:
         parts = [_Part(place, *one) for place, one in enumerate(self._parts(sessions))]
         vectors = np.empty((len(parts), 3 * WIDTH), dtype=np.float32)
         tails: dict[int, _Floats] = {}
-        with ThreadPoolExecutor(threads()) as workers:
+        with ThreadPoolExecutor(third_party.threads()) as workers:
             for start in range(0, len(parts), IN_MEMORY):
                 some = parts[start : start + IN_MEMORY]
                 below = self._below(some, workers)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -179,7 +179,7 @@ class LLMCoder:
         try:
             Client(self.endpoint, self.timeout_s).connect().close()
         except FaultError as fault:
-            raise _given_up(self.endpoint, fault, self.cache) from None
+            raise self._given_up(fault) from None
 
     def predict(self, batch: Batch) -> Codes:
         """Code all turns of a batch; the server is asked only what is not in the cache.
@@ -197,32 +197,38 @@ class LLMCoder:
         BadOptionError
             The cache cannot be written.
         """
-        asked = [one for session in batch.sessions for one in questions_of(session, frozenset(self.told))]
+        told = self.told
+        known = {role: frozenset(code.column for code in self.codes if code.role == role) for role in told}
+        asked = [one for session in batch.sessions for one in questions_of(session, frozenset(told))]
         base = _hash([self.model, self.sha256])
         keys = [_hash([base, one.role, one.text]) if one else "" for one in asked]
         questions = {key: one for key, one in zip(keys, asked, strict=True) if one}
         with AnswerCache(self.cache_file) as cache:
-            answers, n_asked = self._answers(questions, cache)
+            kept = {key: cache.get(key) for key in questions}
+            answers = {
+                key: Answer("coded", codes)
+                for key, codes in kept.items()
+                if codes is not None and known[questions[key].role].issuperset(codes)
+            }
+            left = {key: one for key, one in questions.items() if key not in answers}
+            asker = _Asker(self, Client(self.endpoint, self.timeout_s), cache, told, known)
+            try:
+                answers |= asker.ask_all(left)
+            except FaultError as fault:
+                raise self._given_up(fault) from None
         found = [answers[key] if key else None for key in keys]
-        return self._as_codes(batch, found, _counts(found, n_asked))
+        outcomes: Counter[str] = Counter(one.outcome for one in found if one)
+        counts = {"n_asked": len(left), "n_cached": outcomes.total() - len(left)}
+        counts |= {f"n_{outcome}": outcomes[outcome] for outcome in ("refused", "nonsense", "failed")}
+        return self._as_codes(batch, found, counts)
 
-    def _answers(self, questions: Mapping[str, Question], cache: AnswerCache) -> tuple[dict[str, Answer], int]:
-        told, known = self.told, self._known()
-        kept = {key: cache.get(key) for key in questions}
-        answers = {
-            key: Answer("coded", codes)
-            for key, codes in kept.items()
-            if codes is not None and known[questions[key].role].issuperset(codes)
-        }
-        left = {key: one for key, one in questions.items() if key not in answers}
-        asker = _Asker(Client(self.endpoint, self.timeout_s), self.endpoint, self.model, told, known, cache.put)
-        try:
-            return answers | _ask_all(asker, left, self.parallel), len(left)
-        except FaultError as fault:
-            raise _given_up(self.endpoint, fault, self.cache) from None
-
-    def _known(self) -> dict[Role, frozenset[str]]:
-        return {role: frozenset(code.column for code in self.codes if code.role == role) for role in self.told}
+    def _given_up(self, fault: FaultError) -> CoderServerError:
+        """Return the error about a server that is not there or does not answer."""
+        kept = "sessions" if self.cache is None else "answers"
+        remedy = f"Look into the server's log and start the same command again: the {kept} so far are kept"
+        if fault.absent:
+            remedy = "Start the server (for Ollama: ollama serve) and the same command again"
+        return CoderServerError(str(self.endpoint), fault.problem, remedy)
 
     def _as_codes(self, batch: Batch, answers: Sequence[Answer | None], counts: Mapping[str, int]) -> Codes:
         """Return codes as arrays; a sub-code implies its parent, and a turn without words has no codes."""
@@ -290,17 +296,6 @@ def llm_coder(options: TaggerOptions) -> LLMCoder:
     # By default the codes of the tagger, so that the tables have the same columns
     books = chosen_codebooks(options) or codebooks_with(accurate_names(all_codes=options.all_codes))
     return LLMCoder(options.model, endpoint, options.parallel, options.timeout_s, folder, books)
-
-
-def _counts(answers: Sequence[Answer | None], n_asked: int) -> dict[str, int]:
-    outcomes: Counter[str] = Counter(one.outcome for one in answers if one)
-    return {
-        "n_asked": n_asked,
-        "n_cached": outcomes.total() - n_asked,
-        "n_refused": outcomes["refused"],
-        "n_nonsense": outcomes["nonsense"],
-        "n_failed": outcomes["failed"],
-    }
 
 
 def _hash(value: object) -> str:
@@ -393,49 +388,54 @@ def _objects(text: str) -> Iterator[dict[str, object]]:
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """Asks one model.
+    """Asks the model of a coder: with the instructions and the ids that an answer may name, by role, and `DIALECTS`."""
 
-    Attributes
-    ----------
-    client, endpoint : Client, Endpoint
-        The server.
-    model : str
-        As the server names it.
-    told : mapping of role to str
-        The instructions.
-    known : mapping of role to frozenset of str
-        The ids that an answer may name.
-    keep : callable
-        Gets the key and the codes of each answer at once.
-    parameters : mapping
-        One of `DIALECTS`.
-    """
-
+    coder: LLMCoder
     client: Client
-    endpoint: Endpoint
-    model: str
+    cache: AnswerCache
     told: Mapping[Role, str] = field(repr=False)
     known: Mapping[Role, frozenset[str]] = field(repr=False)
-    keep: Callable[[str, tuple[str, ...]], None]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def ask(self, key: str, question: Question) -> Answer:
-        """Ask, and once more with what was wrong with the answer."""
-        messages = [
-            {"role": "system", "content": self.told[question.role]},
-            {"role": "user", "content": question.text},
-        ]
-        for _ in range(2):
-            message = self.client.ask({"model": self.model, "messages": messages, "stream": False, **self.parameters})
-            answer = read_answer(message, self.known[question.role])
-            if answer.outcome == "coded":
-                self.keep(key, answer.codes)
-                break
-            messages += [
-                {"role": "assistant", "content": message[:_LONGEST_QUOTE] or "(nothing)"},
-                {"role": "user", "content": AGAIN.format(problem=answer.problem)},
-            ]
-        return answer
+    def ask_all(self, questions: Mapping[str, Question]) -> dict[str, Answer]:
+        """Answer all questions; the shortest is asked first and alone, to learn which parameters the server accepts.
+
+        Raises
+        ------
+        FaultError
+            The server is not there, or answers nothing.
+        CoderServerError
+            It accepts no question.
+        """
+        if not questions:
+            return {}
+        first, *rest = sorted(questions, key=lambda key: (len(questions[key].text), key))
+        step = max(2 * _FEW, 4 * self.coder.parallel)
+        with ThreadPoolExecutor(self.coder.parallel) as pool, self.client:
+            asker, answer = self._first(first, questions[first])
+            answers = {first: answer}
+            for start in range(0, len(rest), step):
+                keys = rest[start : start + step]
+                found = list(pool.map(asker.try_to_ask, keys, [questions[key] for key in keys]))
+                answers.update(zip(keys, found, strict=True))
+                if len(keys) >= _FEW and all(one.outcome == "failed" for one in found):
+                    raise FaultError(found[-1].problem)
+        return answers
+
+    def _first(self, key: str, question: Question) -> tuple[_Asker, Answer]:
+        """Find the first parameters that the server accepts."""
+        status = 0
+        for parameters in DIALECTS:
+            speaking = replace(self, parameters=parameters)
+            try:
+                return speaking, speaking.ask(key, question)
+            except NotAcceptedError as error:
+                status = error.status
+        problem = f"it accepts no question (status {status})"
+        remedy = (
+            "Check the model's name; a model must take 8,192 tokens at least (for Ollama: OLLAMA_CONTEXT_LENGTH=8192)"
+        )
+        raise CoderServerError(str(self.coder.endpoint), problem, remedy)
 
     def try_to_ask(self, key: str, question: Question) -> Answer:
         """Ask, and return failures that concern only this question as answers."""
@@ -448,51 +448,21 @@ class _Asker:
                 raise
             return Answer("failed", problem=fault.problem)
 
-
-def _ask_all(asker: _Asker, questions: Mapping[str, Question], parallel: int) -> dict[str, Answer]:
-    """Answer all questions; the shortest is asked first and alone, to learn which parameters the server accepts.
-
-    Raises
-    ------
-    FaultError
-        The server is not there, or answers nothing.
-    CoderServerError
-        It accepts no question.
-    """
-    if not questions:
-        return {}
-    first, *rest = sorted(questions, key=lambda key: (len(questions[key].text), key))
-    step = max(2 * _FEW, 4 * parallel)
-    with ThreadPoolExecutor(parallel) as pool, asker.client:
-        asker, answer = _first(asker, first, questions[first])
-        answers = {first: answer}
-        for start in range(0, len(rest), step):
-            keys = rest[start : start + step]
-            found = list(pool.map(asker.try_to_ask, keys, [questions[key] for key in keys]))
-            answers.update(zip(keys, found, strict=True))
-            if len(keys) >= _FEW and all(one.outcome == "failed" for one in found):
-                raise FaultError(found[-1].problem)
-    return answers
-
-
-def _first(asker: _Asker, key: str, question: Question) -> tuple[_Asker, Answer]:
-    """Find the first parameters that the server accepts."""
-    status = 0
-    for parameters in DIALECTS:
-        speaking = replace(asker, parameters=parameters)
-        try:
-            return speaking, speaking.ask(key, question)
-        except NotAcceptedError as error:
-            status = error.status
-    problem = f"it accepts no question (status {status})"
-    remedy = "Check the model's name; a model must take 8,192 tokens at least (for Ollama: OLLAMA_CONTEXT_LENGTH=8192)"
-    raise CoderServerError(str(asker.endpoint), problem, remedy)
-
-
-def _given_up(endpoint: Endpoint, fault: FaultError, cache: Path | None) -> CoderServerError:
-    """Return the error about a server that is not there or does not answer."""
-    kept = "sessions" if cache is None else "answers"
-    remedy = f"Look into the server's log and start the same command again: the {kept} so far are kept"
-    if fault.absent:
-        remedy = "Start the server (for Ollama: ollama serve) and the same command again"
-    return CoderServerError(str(endpoint), fault.problem, remedy)
+    def ask(self, key: str, question: Question) -> Answer:
+        """Ask, and once more with what was wrong with the answer."""
+        messages = [
+            {"role": "system", "content": self.told[question.role]},
+            {"role": "user", "content": question.text},
+        ]
+        for _ in range(2):
+            request = {"model": self.coder.model, "messages": messages, "stream": False, **self.parameters}
+            message = self.client.ask(request)
+            answer = read_answer(message, self.known[question.role])
+            if answer.outcome == "coded":
+                self.cache.put(key, answer.codes)
+                break
+            messages += [
+                {"role": "assistant", "content": message[:_LONGEST_QUOTE] or "(nothing)"},
+                {"role": "user", "content": AGAIN.format(problem=answer.problem)},
+            ]
+        return answer

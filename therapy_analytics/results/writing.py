@@ -20,12 +20,12 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core import private
-from therapy_analytics.core.arrow import pyarrow
 from therapy_analytics.core.cells import csv_of_frame, csv_of_parts, csv_of_rows
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import replaced, unique_part
 from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
+from therapy_analytics.core.third_party import pyarrow
 from therapy_analytics.readers.account import Remark
 from therapy_analytics.readers.pseudonymous import shown_file
 from therapy_analytics.results.analysis import JOINED, NAMED, TABLES, gold_names

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from therapy_analytics.core.errors import BadOptionError, how_to_install, place_of
+from therapy_analytics.core.third_party import take_one
 from therapy_analytics.run.executors import Pool, one_thread
-from therapy_analytics.text.cores import take_one
 
 if TYPE_CHECKING:
     from distributed import Client, Worker

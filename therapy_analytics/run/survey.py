@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import seen_from
-from therapy_analytics.core.personal import looks_named, looks_personal
+from therapy_analytics.core.identity import looks_named, looks_personal
 from therapy_analytics.core.pseudonyms import OPTION, Pseudonyms
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers.pseudonymous import kind_of, shown_file

@@ -12,10 +12,10 @@ import pandas as pd
 
 from therapy_analytics.codes import Code
 from therapy_analytics.core.errors import UnreadableFileError
+from therapy_analytics.core.third_party import threads
 from therapy_analytics.readers.account import Remark
 from therapy_analytics.results import Form, read_sessions
 from therapy_analytics.run.survey import InputFile
-from therapy_analytics.text.cores import threads
 
 WORTH_SHARING = 500_000
 """Bytes of transcripts from which on several processes are faster than one."""

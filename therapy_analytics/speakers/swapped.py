@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.codes.text_model import read_texts
 from therapy_analytics.core.session import CLIENT, THERAPIST, Session
-from therapy_analytics.speakers._model import Limit, SpeakerModel, load_speaker_model
+from therapy_analytics.speakers.models import Limit, SpeakerModel, load_speaker_model
 from therapy_analytics.text import Batch, TurnArrays
 from therapy_analytics.text.english import NOT_ENGLISH, UNDIVIDED
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.core.session import Role, Turn
-from therapy_analytics.speakers._gaps import GapScores, gap_scores
-from therapy_analytics.speakers._model import Limit, SpeakerModel
+from therapy_analytics.speakers.models import GapScores, Limit, SpeakerModel, gap_scores
 
 FARTHEST = 4
 """So many words can go from one turn to its neighbour."""

@@ -1,18 +1,37 @@
-"""Whether the speaker changes between two words, by a small network over the encoder's vectors around the gap."""
+"""The models of speakers: whose an utterance is, whether the speaker changes between words, and what is proposed.
+
+The first is a `TextModel`; the second is a small network over the encoder's vectors around the gap between two words.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.codes.encoder import CLS, SEP, WIDTH, lower_layers, lower_vectors
-from therapy_analytics.text.cores import threads
+from therapy_analytics.codes.text_model import TextModel, load_text_model
+from therapy_analytics.core.third_party import threads
+from therapy_analytics.text.data_files import (
+    LARGEST_ARRAYS,
+    LARGEST_TEXT,
+    Wanted,
+    json_object,
+    parsing,
+    read_arrays,
+    read_bytes,
+)
 
+WEIGHTS = Path(__file__).parent / "weights"
+"""The weights of the package."""
+_WHAT = "the model of speakers"
+_REMEDY = "Install the package again, or rebuild the weights with tools/train_speakers.py"
 CORE, MARGIN = 56, 12
 """So many words are read at a time, with so many before and after them as context."""
 MOST_TOKENS = 8
@@ -92,17 +111,14 @@ def gap_scores(words: Sequence[str], network: GapNetwork) -> GapScores:
     if len(words) < 2:
         return GapScores(np.zeros(0), np.zeros(0))
     with ThreadPoolExecutor(threads()) as pool:
-        parts = [network.parts(vectors) for vectors in pool.map(_vectors_from(words), _begins(words))]
+        parts = [network.parts(one) for one in pool.map(_vectors_from(words), range(0, len(words) - 1, CORE))]
     return GapScores.from_parts(np.concatenate(parts))
 
 
 def gap_vectors(words: Sequence[str]) -> NDArray[np.float32]:
     """Return the vectors of the tokens before and after each gap, in their context, (n_words - 1, 2 * WIDTH)."""
-    return np.concatenate([np.zeros((0, 2 * WIDTH), dtype=np.float32), *map(_vectors_from(words), _begins(words))])
-
-
-def _begins(words: Sequence[str]) -> range:
-    return range(0, max(len(words) - 1, 0), CORE)
+    found = map(_vectors_from(words), range(0, len(words) - 1, CORE))
+    return np.concatenate([np.zeros((0, 2 * WIDTH), dtype=np.float32), *found])
 
 
 def _vectors_from(words: Sequence[str]) -> Callable[[int], NDArray[np.float32]]:
@@ -119,3 +135,76 @@ def _vectors_from(words: Sequence[str]) -> Callable[[int], NDArray[np.float32]]:
         return np.asarray(np.hstack([vectors[ends[at]], vectors[ends[at] + 1]]), dtype=np.float32)
 
     return read
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How a score becomes a probability, and from which score on something is proposed.
+
+    Attributes
+    ----------
+    slope, intercept : float
+        Of the log-odds in the score.
+    least : float
+        The least score that is proposed.
+    """
+
+    slope: float
+    intercept: float
+    least: float
+
+    def probability(self, score: float) -> float:
+        """Return the probability that a proposal of this score is right."""
+        return float(1.0 / (1.0 + np.exp(-np.clip(self.slope * score + self.intercept, -30.0, 30.0))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpeakerModel:
+    """The two models, and the limits of their scores.
+
+    Attributes
+    ----------
+    voice : TextModel
+        Its one score is the log-odds that an utterance is the therapist's.
+    gaps : GapNetwork
+        Where the speaker changes.
+    swapped : Limit
+        For segments with swapped labels, see `swapped`.
+    moved : mapping of str to Limit
+        For words at the wrong side of a boundary, in talk ``written`` with punctuation and ``recognised`` without.
+    joint : Limit
+        How the log-odds of a change count between utterances without speakers; `least` is the least probability with
+        which an utterance is attributed.
+    """
+
+    voice: TextModel = field(repr=False)
+    gaps: GapNetwork = field(repr=False)
+    swapped: Limit
+    moved: dict[str, Limit]
+    joint: Limit
+
+
+@functools.cache
+def load_speaker_model(folder: Path = WEIGHTS) -> SpeakerModel:
+    """Load the model of the package, or that of another folder; each is loaded one time.
+
+    Raises
+    ------
+    BadDataFileError
+        A file is missing or broken, or they do not fit this version.
+    """
+    about = folder / "speakers.json"
+    with parsing(about, "the description of a model of speakers", _REMEDY):
+        described = json_object(read_bytes(about, LARGEST_TEXT, what=_WHAT, remedy=_REMEDY))
+        units = int(described["units"])
+        swapped, joint = Limit(**described["swapped"]), Limit(**described["joint"])
+        moved = {manner: Limit(**described["moved"][manner]) for manner in ("written", "recognised")}
+    shapes: dict[str, Any] = {
+        "hidden": (2 * WIDTH, units), "hidden_bias": (units,), "out": (units, 3), "out_bias": (3,),
+    }  # fmt: skip
+    path = folder / "gaps.npz"
+    data = read_bytes(path, LARGEST_ARRAYS, what=_WHAT, remedy=_REMEDY)
+    wanted = {name: Wanted(shape, held_as="float32") for name, shape in shapes.items()}
+    arrays = read_arrays(path, data, wanted, what="an archive of weights", remedy=_REMEDY)
+    gaps = GapNetwork(**{name: arrays[name] for name in shapes})
+    return SpeakerModel(load_text_model(folder), gaps, swapped, moved, joint)
