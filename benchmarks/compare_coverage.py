@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.clusters import Floats, Ints
-from therapy_analytics.stats.compare.effects import findable, findable_paired, holm, sign_flips, two_samples
+from therapy_analytics.stats.compare.effects import findable, holm, sign_flips, two_samples
 from therapy_analytics.stats.compare.groups import ComparedMeasure, Grouped, contrasts
 from therapy_analytics.stats.compare.tables import comparison_table
 
@@ -97,8 +97,8 @@ def power(rng: np.random.Generator) -> Iterator[dict[str, object]]:
         share = (two_samples(values[:n], values[n:], 2_000, 0)[0] < 0.05).mean()
         yield {"design": f"{n} v {k}", "difference": round(findable(n, k), 2), "found": round(float(share), 3)}
     for n in (6, 8, 12):
-        share = (sign_flips(rng.normal(findable_paired(n), 1, (n, N)), 2_000, 0)[0] < 0.05).mean()
-        yield {"design": f"{n} pairs", "difference": round(findable_paired(n), 2), "found": round(float(share), 3)}
+        share = (sign_flips(rng.normal(findable(n), 1, (n, N)), 2_000, 0)[0] < 0.05).mean()
+        yield {"design": f"{n} pairs", "difference": round(findable(n), 2), "found": round(float(share), 3)}
 
 
 def _pool(results: Path) -> pd.DataFrame:

@@ -117,7 +117,7 @@ def test_intervals_stay_within_what_a_proportion_can_be() -> None:
     assert (found["mean_lo"], found["mean_hi"]) == (0, 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 7),

@@ -359,25 +359,12 @@ def in_levels(data: Grouped, level: Floats) -> Grouped:
 
 
 def trend_table(data: Grouped, level: Floats, *, permutations: int, seed: int) -> pd.DataFrame:
-    """Return the rank correlation of each measure with a number that is known of sessions.
+    """Return the rank correlation of each measure with a number that is known of sessions, `level` (n,).
 
-    Spearman's, of the means over each cluster (counselor, ...) of both; p is by permutation of whole clusters, adjusted
-    for all measures (Holm), the interval by Fisher's transformation.
-
-    Parameters
-    ----------
-    data : Grouped
-        The n sessions.
-    level : float array (n,)
-        The number of each.
-    permutations, seed : int
-        How many random permutations, from which seed, where there are too many to enumerate.
-
-    Returns
-    -------
-    DataFrame
-        A row for each measure with the columns `TREND_COLUMNS`. ``at_like_length`` is the partial rank correlation,
-        with the ranks of turns and of words per turn held constant; of synchrony a claim needs both.
+    A row for each measure with the columns `TREND_COLUMNS`. The correlation is Spearman's, of the means over each
+    cluster (counselor, ...) of both; p is by permutation of whole clusters, adjusted for all measures (Holm), the
+    interval by Fisher's transformation. ``at_like_length`` is the partial rank correlation, with the ranks of turns and
+    of words per turn held constant; of synchrony a claim needs both.
 
     References
     ----------

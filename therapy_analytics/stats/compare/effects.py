@@ -65,7 +65,11 @@ def cluster_means(values: Floats, cluster: Ints) -> Floats:
 
     From values (n, m) of sessions and their clusters (n,).
     """
-    return pd.DataFrame(values).groupby(cluster).mean().to_numpy(dtype=np.float64)
+    names, place = np.unique(cluster, return_inverse=True)
+    sums, n = np.zeros((len(names), values.shape[1])), np.zeros((len(names), values.shape[1]))
+    np.add.at(sums, place, np.nan_to_num(values))
+    np.add.at(n, place, ~np.isnan(values))
+    return np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
 
 
 def moments(units: Floats) -> tuple[Floats, Floats, Floats]:
@@ -177,12 +181,10 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.01, np.nan, 0.04, 0.03])).round(3).tolist()
     [0.03, nan, 0.06, 0.06]
     """
-    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 (slow)
-
-    found, known = np.full(p.shape, np.nan), ~np.isnan(p)
-    if known.any():
-        found[known] = multipletests(p[known], method="holm")[1]
-    return found
+    # statsmodels has it too, and collects garbage at every call, which takes longer than the comparison
+    known = pd.Series(p.ravel()).dropna().sort_values(kind="stable")
+    adjusted = (known * np.arange(len(known), 0, -1)).cummax().clip(upper=1.0)
+    return np.asarray(adjusted.reindex(range(p.size)), dtype=np.float64).reshape(p.shape)
 
 
 # Permutation tests
@@ -330,44 +332,37 @@ def n_defined(units: Floats) -> Ints:
     return np.asarray((~np.isnan(units)).sum(axis=0), dtype=np.int64)
 
 
-# What a test can find
+# What a test can find; without k, of n pairs
 
 
-def least_p(n: int, k: int) -> float:
-    """Return the smallest p that permutations of n and k values can give; with equal sizes, sides can be swapped."""
+def least_p(n: int, k: int | None = None) -> float:
+    """Return the smallest p that permutations of n and k values can give, or sign flips of n differences."""
+    if k is None:
+        return min(1.0, 2.0 ** (1 - n))
+    # With equal sizes, sides can be swapped
     return min(1.0, (2 if n == k else 1) / float(special.comb(n + k, n))) if n and k else 1.0
 
 
-def least_p_paired(n: int) -> float:
-    """Return the smallest p that sign flips of n differences can give."""
-    return min(1.0, 2.0 ** (1 - n))
-
-
 @cache
-def findable(n: int, k: int) -> float:
+def findable(n: int, k: int | None = None) -> float:
     """Return the difference, in standard deviations, that groups of n and k values detect with a power of .8.
 
-    The power is that of Student's t with one degree of freedom less (a permutation test of few values has a little less
-    power), at the largest p below .05 that permutations can give: with 4 and 4 values, 2 of 70; with 3 and 3 there is
-    none, and the result is nan. In simulations, .75 to .82 were detected (``benchmarks/compare_coverage.py``).
+    Of pairs, in standard deviations of differences. The power is that of Student's t with one degree of freedom less (a
+    permutation test of few values has a little less power), at the largest p below .05 that permutations can give: with
+    4 and 4 values, 2 of 70; with 3 and 3 there is none, and the result is nan. In simulations, .75 to .82 were detected
+    (``benchmarks/compare_coverage.py``).
 
     Examples
     --------
     >>> round(findable(4, 4), 2), round(findable(64, 64), 2), findable(3, 3)
     (2.86, 0.5, nan)
     """
-    if min(n, k) < 2 or _level(least_p(n, k)) <= 0:
+    if min(n, n if k is None else k) < 2 or _level(n, k) <= 0:
         return nan
-    return _smallest_detected(lambda size: _power(size, n, k))
-
-
-@cache
-def findable_paired(n: int) -> float:
-    """Return the mean difference of n pairs, in standard deviations of differences, detected with a power of .8."""
-    level = _level(least_p_paired(n))
-    if n < 2 or level <= 0:
-        return nan
-    return _smallest_detected(lambda size: _power_of_t(size * sqrt(n), n - 1, level))
+    high = 1.0
+    while _power(high, n, k) < POWER:
+        high *= 2
+    return float(optimize.brentq(lambda size: _power(size, n, k) - POWER, 0.0, high))
 
 
 def findable_g(x: Floats, y: Floats, *, paired: bool) -> list[float]:
@@ -379,7 +374,7 @@ def findable_g(x: Floats, y: Floats, *, paired: bool) -> list[float]:
     n = n_defined(x)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(n > 1, np.sqrt(apart / ((own + other) / 2)), np.nan)
-    return [findable_paired(int(one)) * float(by) for one, by in zip(n, share, strict=True)]
+    return [findable(int(one)) * float(by) for one, by in zip(n, share, strict=True)]
 
 
 def sessions_needed(g: float) -> int:
@@ -401,27 +396,18 @@ def sessions_needed(g: float) -> int:
     return bisect_left(range(high), True, low + 1, high, key=lambda n: _power(size, n, n) >= POWER)
 
 
-def _level(least: float) -> float:
-    """Return the largest p below .05, of those that are multiples of the least."""
+def _level(n: int, k: int | None) -> float:
+    """Return the largest p below .05 that permutations can give."""
+    least = least_p(n, k)
     return (ceil(0.05 / least) - 1) * least if least > _CONTINUOUS else 0.05
 
 
-def _power(size: float, n: int, k: int) -> float:
-    return _power_of_t(size / sqrt(1 / n + 1 / k), n + k - 2, _level(least_p(n, k)))
-
-
-def _power_of_t(shift: float, df: int, level: float) -> float:
-    bound = float(stats.t.isf(level / 2, df - 1))
+def _power(size: float, n: int, k: int | None) -> float:
+    shift, df = (size * sqrt(n), n - 1) if k is None else (size / sqrt(1 / n + 1 / k), n + k - 2)
+    bound = float(stats.t.isf(_level(n, k) / 2, df - 1))
     if df > _AS_NORMAL:  # where tails of the noncentral t are lost to rounding
         return float(stats.norm.sf(bound - shift) + stats.norm.cdf(-bound - shift))
     return float(stats.nct.sf(bound, df - 1, shift) + stats.nct.cdf(-bound, df - 1, shift))
-
-
-def _smallest_detected(power: Callable[[float], float]) -> float:
-    high = 1.0
-    while power(high) < POWER:
-        high *= 2
-    return float(optimize.brentq(lambda size: power(size) - POWER, 0.0, high))
 
 
 # Differences at like length: a longer turn has more of every code, and two who talk longer are more alike in every
@@ -431,19 +417,8 @@ def _smallest_detected(power: Callable[[float], float]) -> float:
 def in_bins(turns: pd.DataFrame | None, sessions: pd.Series, code: str) -> Floats | None:
     """Return what each session has in each bin of words: turns with the code, all turns that could have it, words.
 
-    Parameters
-    ----------
-    turns : DataFrame or None
-        A row a turn: ``session_id``, ``n_words`` and the code, missing in turns that cannot have it.
-    sessions : Series
-        The ids of the n sessions; turns of others do not count.
-    code : str
-        The code's column.
-
-    Returns
-    -------
-    float64 array (n, BINS, 3), or None
-        None where the turns, or their codes, are not known.
+    (n_sessions, BINS, 3), from a row a turn: ``session_id`` (one of `sessions`), ``n_words`` and the code, missing in
+    turns that cannot have it. None where the turns, or their codes, are not known.
     """
     if turns is None or code not in turns or "n_words" not in turns:
         return None
@@ -466,16 +441,8 @@ def rates_at_like_length(
 
     In each bin the share of turns with the code is compared, each cluster counted once in all. The differences are
     averaged over the bins in which both sides have turns, by how many turns of both lie there: both sides are set to
-    one distribution of lengths (direct standardization). The interval is by leaving out one cluster at a time.
-
-    Parameters
-    ----------
-    sides : two float64 arrays (n_sessions, BINS, 3)
-        The sessions of each side, as `in_bins` gives them.
-    clusters : two int64 arrays (n_sessions,)
-        The cluster of each session.
-    paired : bool
-        Whether both sides have the same clusters.
+    one distribution of lengths (direct standardization). The interval is by leaving out one cluster at a time. `sides`
+    are of `in_bins`, with the `clusters` of their sessions, which are the same on both if `paired`.
 
     References
     ----------
@@ -534,14 +501,8 @@ def excess_at_like_length(
 ) -> tuple[float, float, float, str, float, float]:
     """Compare synchrony with the length of sessions held constant, by least squares; return `LIKE_LENGTH`.
 
-    Parameters
-    ----------
-    x, y : float64 arrays (k,), (l,)
-        Excess over surrogate pairs of the clusters of each side; of the same clusters, in one order, if `paired`.
-    lengths : two float64 arrays (k, 2), (l, 2)
-        Mean logarithms of turns and of words per turn of their sessions.
-    paired : bool
-        Whether differences within clusters are compared.
+    From excess over surrogate pairs of the clusters of each side (k,), (l,), and mean logarithms of turns and of words
+    per turn of their sessions (k, 2), (l, 2). If `paired`, differences within clusters, which stand in one order.
     """
     if paired:
         outcome = x - y

@@ -194,9 +194,8 @@ class Grouped:
 
     def about(self, *keys: str) -> dict[str, list[Any]]:
         """Return what is known of the measures, as columns: `measure`, and fields of `ComparedMeasure`."""
-        return {
-            key: [getattr(one, key.replace("measure", "name")) for one in self.measures] for key in ("measure", *keys)
-        }
+        names = {"measure": [one.name for one in self.measures]}
+        return names | {key: [getattr(one, key) for one in self.measures] for key in keys}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

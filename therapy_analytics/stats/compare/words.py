@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.clusters import SESSION
-from therapy_analytics.stats.compare.effects import least_p, least_p_paired
+from therapy_analytics.stats.compare.effects import least_p
 from therapy_analytics.stats.compare.groups import ALL_OTHERS, Grouped
 from therapy_analytics.stats.compare.phrases import (
     MOST_LISTED,
@@ -279,7 +279,7 @@ def _why_nothing(table: pd.DataFrame, data: Grouped) -> Lines:
     least = []
     for _, _, rows in _by_contrast(tested):
         n, k = int(rows["n_clusters"].max()), int(rows["n_clusters_against"].max())
-        least.append(least_p_paired(n) if _is_paired(rows.iloc[0]) else least_p(n, k))
+        least.append(least_p(n, None if _is_paired(rows.iloc[0]) else k))
     if not least or min(least) * len(tested) < 0.05:
         return []
     units = unit_name(data.clustered_by, 2)
