@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from talks import TALK, session
+from talks import TALK
 
 import therapy_analytics as ta
 from therapy_analytics.core.errors import BadOptionError, UnknownNameError, how_to_install
@@ -342,11 +342,6 @@ def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_p
         assert all(labels.values())
     export(analysis, tmp_path / "o", to=form, wide=False)
     assert not path.exists()  # an earlier export is replaced whole
-
-
-def test_one_session_alone(tmp_path: Path) -> None:
-    files = export(ta.analyze([session("Hello?", "Hm.")], tagger=FAST), tmp_path / "o")
-    assert len(pd.read_csv(files[0])) == 1
 
 
 def test_without_an_option_an_export_is_csv_and_says_what_columns_mean(analysis: ta.Analysis, tmp_path: Path) -> None:
