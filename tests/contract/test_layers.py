@@ -258,7 +258,7 @@ def test_a_run_without_figures_loads_no_plotting(samples: Path, tmp_path: Path) 
     assert (tmp_path / "r" / "sessions.csv").is_file()
 
 
-KNOW_OF_SOCKETS = {"llm_client.py", "_cluster.py", "third_party.py"}
+KNOW_OF_SOCKETS = {"llm_client.py", "cluster.py", "third_party.py"}
 """An outside coder and a cluster: the user names the address of each. The third keeps a library from opening one."""
 
 

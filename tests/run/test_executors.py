@@ -193,6 +193,48 @@ def test_a_script_that_begins_again_in_each_process_is_told_what_to_write(tmp_pa
     assert not (out / "problems.csv").exists()
 
 
+FATAL = """
+import os, signal, sys
+from therapy_analytics import Settings, TaggerOptions, run
+from therapy_analytics.run import Writing, work
+
+measure = work.measure_batch
+
+def fails(batch, *rest):
+    names = {session.id for session in batch}
+    if "b" in names:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "c" in names:
+        raise MemoryError
+    return measure(batch, *rest)
+
+work.measure_batch = fails  # in each process, which begins by running this script
+
+if __name__ == "__main__":
+    fast = Settings(tagger=TaggerOptions(kind="fast"))
+    found = run([sys.argv[1]], sys.argv[2], settings=fast, writing=Writing(processes=2, figures=(), report=False))
+    print(*found.sessions["session_id"], *(one.problem for one in found.problems), sep="\\n")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_a_process_that_dies_costs_a_run_one_session(tmp_path: Path) -> None:
+    script, talks = tmp_path / "mine.py", tmp_path / "talks"
+    script.write_text(FATAL)
+    talks.mkdir()
+    for name in "abcd":
+        (talks / f"{name}.txt").write_text(f"Therapist: How are you, {name}?\nClient: I am tired.\n")
+    done = subprocess.run(
+        [sys.executable, script, talks, tmp_path / "out"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout.splitlines() == [
+        "a",
+        "d",
+        "session b is missing: the process that measured it died",
+        "session c is missing: there was not enough memory",
+    ], done.stderr
+
+
 @pytest.mark.parametrize(("cores", "most"), [(1, 1), (2, 2), (64, 4)])
 def test_large_folders_are_shared_among_the_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, most: int

@@ -77,7 +77,7 @@ class Account:
         self._passed[placed(path)] = printable(str(path))
 
     def add(self, reading: TranscriptReading) -> None:
-        """Count a file, or a part of one; its sessions are not looked at."""
+        """Count a file; its sessions are not looked at."""
         places = [reading.transcript.place, *(one.place for one in reading.transcript.voices)]
         self._files.update(map(os.path.realpath, places))
         if reading.problem is not None:
