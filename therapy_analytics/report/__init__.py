@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from therapy_analytics.core.verbs import call_by_name
 from therapy_analytics.report._report import NAME, report
-from therapy_analytics.report.overview import tagger_words
 
-__all__ = ["NAME", "report", "tagger_words"]
+__all__ = ["NAME", "report"]
 
 call_by_name(__name__)

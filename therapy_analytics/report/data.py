@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.core.errors import BadOptionError
+from therapy_analytics.core.printable import tagger_words
 from therapy_analytics.measures.process.learnt_turns import among, were_learnt_from
 from therapy_analytics.report import _words as words
 from therapy_analytics.report import overview as over
@@ -71,7 +72,7 @@ def _overview(read: Results, shown: Sequence[Shown], sessions: Sequence[Json], t
     return {
         "who": over.who(read),
         "program": f"therapy-analytics {metadata.version('therapy-analytics')}",
-        "tagger": over.tagger_words(read.recipes[0] if read.recipes else {}),
+        "tagger": tagger_words(read.recipes[0] if read.recipes else {}),
         "n_left_out": len(read.sessions) - len(sessions),
         "about": [{"name": name, "label": name.replace("_", " ")} for name in about],
         "measures": over.measures_json(shown, read, profiles),

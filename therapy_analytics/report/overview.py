@@ -180,15 +180,3 @@ def _side(cells: pd.DataFrame, one: str, several: str) -> str:
 
 def _counted(n: int, one: str, several: str) -> str:
     return f"{n:,} {plural(n, one, several)}"
-
-
-def tagger_words(recipe: Mapping[str, Any]) -> str:
-    """Return who coded the turns, in words."""
-    tagger = recipe.get("tagger")
-    if not isinstance(tagger, Mapping) or not tagger.get("kind"):
-        return "coder, of which nothing is known"
-    kind, version, aim = (str(tagger.get(key) or "") for key in ("kind", "version", "aim"))
-    if kind == MODEL:
-        return f"language model {tagger.get('model') or tagger.get('name') or ''}".strip()
-    own = ", with a model of your own" if tagger.get("own") else ""
-    return f"{kind} tagger {version}".strip() + (f" (aim: {aim})" if aim else "") + own

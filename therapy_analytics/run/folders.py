@@ -6,6 +6,7 @@ What these are made of is computed in `therapy_analytics.stats`, which returns t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Found: TypeAlias = Comparison | Agreement | Outcomes
-Figures: TypeAlias = "Mapping[str, tuple[str, pd.DataFrame]]"
-"""The name of each file of a figure, its plot and its table."""
+Figures: TypeAlias = "Mapping[str, tuple[str, Callable[[], pd.DataFrame]]]"
+"""The name of each file of a figure, its plot, and what returns its table."""
 _WHAT = {Comparison: "a comparison", Agreement: "an agreement", Outcomes: "courses and outcomes"}
 _OF_AGREEMENT = {"confusion": "confusion_matrix", "calibration": "calibration_curve", "rates": "limits_of_agreement"}
 """Tables of an agreement and the plots that show them."""
-PAGE = "courses.html"
-MOST_COURSES = 200
-"""Figures of courses at most: a page of more would be too large to open."""
+PAGE = "course.html"
+MOST_COURSES = 300
+"""People whose courses are drawn; a figure takes a third of a second."""
 
 
 def write(
@@ -99,23 +100,28 @@ def write(
 def _figures(found: Found) -> Figures:
     """Return the figures of a comparison (one a family of measures), an agreement, or courses (one a person)."""
     if isinstance(found, Agreement):
-        tables = {name: getattr(found, name) for name in _OF_AGREEMENT} if len(found.rates) else {}
-        return {f"{name}.png": (_OF_AGREEMENT[name], table) for name, table in tables.items()}
+        plots = _OF_AGREEMENT if len(found.rates) else {}
+        return {f"{name}.png": (plot, partial(getattr, found, name)) for name, plot in plots.items()}
     if isinstance(found, Comparison):
-        from therapy_analytics.plots.group_comparison import most_different  # noqa: PLC0415 (matplotlib is slow)
-
-        families = {str(family): rows for family, rows in found.groups.groupby("family", sort=False)}
-        return {
-            f"comparison_{family}.png": ("comparison", most_different(rows, found.table, common=found.usual))
-            for family, rows in families.items()
-        }
-    files: dict[str, tuple[str, pd.DataFrame]] = {}
+        families = dict.fromkeys(map(str, found.groups["family"]))
+        return {f"comparison_{one}.png": ("comparison", partial(_most_different, found, one)) for one in families}
+    files: dict[str, tuple[str, Callable[[], pd.DataFrame]]] = {}
     for who in _shown(found):
         wanted, n = f"course_{safe_id(who)}", 1
         while (name := f"{wanted}{f'_{n}' if n > 1 else ''}.png").casefold() in {one.casefold() for one in files}:
             n += 1
-        files[name] = "client_course", found.lines[found.lines["who"] == who]
+        files[name] = "client_course", partial(_course, found, who)
     return files
+
+
+def _most_different(found: Comparison, family: str) -> pd.DataFrame:
+    from therapy_analytics.plots.group_comparison import most_different  # noqa: PLC0415 (matplotlib is slow to import)
+
+    return most_different(found.groups[found.groups["family"] == family], found.table, common=found.usual)
+
+
+def _course(found: Outcomes, who: str) -> pd.DataFrame:
+    return found.lines[found.lines["who"] == who]
 
 
 def _shown(found: Outcomes) -> list[str]:
@@ -133,7 +139,7 @@ def _draw(figures: Figures, folder: Path) -> tuple[list[bytes], list[Remark]]:
     failed: list[Remark] = []
     for name, (plot, table) in figures.items():
         with tables_first(failed, folder / name):
-            save(PLOTS[plot], table, private.fresh(folder / name))
+            save(PLOTS[plot], table(), private.fresh(folder / name))
     paths = [folder / name for name in figures]
     return [path.read_bytes() if path.is_file() else b"" for path in paths], failed
 

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.stats.compare.courses import sessions_of
-from therapy_analytics.stats.outcomes._match import match
-from therapy_analytics.stats.outcomes._scales import scale_index
-from therapy_analytics.stats.outcomes._scores import read_scores
+from therapy_analytics.stats.outcomes.join import match
+from therapy_analytics.stats.outcomes.scales import scale_index
+from therapy_analytics.stats.outcomes.scores import read_scores
 
 SESSIONS = pd.DataFrame(
     {
@@ -18,27 +17,16 @@ SESSIONS = pd.DataFrame(
         "client": ["Ann", "Ann", "Ann", "Bo", "Ann"],
         "counselor": ["Lee", "Lee", "Lee", "Lee", "Kim"],
         "date": ["2024-03-04", "2024-03-18", "2024-04", "2024-03-05", "2024-06-01"],
-        "session_number": ["1", "2", "4", "", ""],
+        "number": [1.0, 2.0, 4.0, 1.0, 1.0],
     }
 )
 
 
-def matched(frame, sessions=SESSIONS):
+def matched(frame):
     scores = read_scores(pd.DataFrame(frame), scale_index())
-    found = match(scores, sessions_of(sessions))
-    ids = np.append(sessions["session_id"].to_numpy(), "")
-    return ids[found.place].tolist(), found.unmatched
-
-
-def test_sessions_have_the_numbers_of_the_results_or_are_counted_by_date():
-    assert sessions_of(SESSIONS).table["number"].tolist() == [1, 2, 4, 1, 1]
-    by_date = SESSIONS.assign(session_number="", date=["2024-05-04", "2024-03-18", "2024-04-01", "2024-03-05", ""])
-    assert sessions_of(by_date).table["number"].tolist() == [3, 1, 2, 1, 1]
-    unknown = sessions_of(SESSIONS.drop(columns=["date", "session_number"]))
-    assert unknown.table["number"].tolist() == [1, 2, 3, 1, 1]
-    assert unknown.notes == (
-        "Of 1 client neither dates nor numbers order the sessions: they are taken as the results have them.",
-    )
+    found, unmatched = match(scores, SESSIONS)
+    ids = np.append(SESSIONS["session_id"].to_numpy(), "")
+    return ids[found["place"]].tolist(), unmatched
 
 
 def test_ids_match_whatever_their_case_spaces_and_folders():

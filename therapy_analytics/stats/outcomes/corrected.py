@@ -16,9 +16,8 @@ from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.stats.agreement._gold import Gold
 from therapy_analytics.stats.agreement._machine import Machine
 from therapy_analytics.stats.compare.powered import SHORT, UNFINISHED, slope_on_machine
-from therapy_analytics.stats.outcomes._levels import CLIENTS, FEWEST_DF, WITHIN, nesting
-from therapy_analytics.stats.outcomes._robust import basis, robust_slope, trend, within
-from therapy_analytics.stats.outcomes._targets import CLIENT, with_groups
+from therapy_analytics.stats.outcomes.estimators import basis, robust_slope, trend, within
+from therapy_analytics.stats.outcomes.levels import CLIENT, CLIENTS, FEWEST_DF, WITHIN, nesting, with_groups
 
 FEWEST_GOLD = 8
 """Sessions with coded turns and a score that an interval needs."""
@@ -36,6 +35,9 @@ _TOO_ALIKE = (
     "so few coded turns do not tell how far rates differ (corrected.csv has the slope of the rate on the score)"
 )
 _FEW = f"too few clients: {FEWEST_DF + 2} or more are needed"
+Slope = tuple[float, float, float, float]
+"""A slope, its 95 % interval and p; nan where it cannot be told."""
+_NO_SLOPE: Slope = (nan, nan, nan, nan)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,8 +73,8 @@ def drawn_turns(machine: Machine, gold: Gold) -> dict[str, pd.DataFrame]:
     return found
 
 
-def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> tuple[pd.Index, DrawnRates]:
-    """Return the sessions and their rates; without the machine's codes (`by_machine`), from people's codes alone.
+def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> DrawnRates:
+    """Return the rates of sessions, in the order of their turns; from people's codes alone unless `by_machine`.
 
     People's codes are regressed on the machine's probabilities over the coded turns, with the weights that make the
     noise smallest; a session's rate is the mean of what that predicts, and of its coded turns' weighted residuals.
@@ -80,7 +82,7 @@ def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> tuple[pd.Index,
     Where people coded only some of the drawn turns, the others are taken as missing at random: coded turns count as
     much more as makes them stand for all turns of their sessions, and these sessions for all sessions.
     """
-    session, names = pd.factorize(turns["session_id"])
+    session = pd.factorize(turns["session_id"])[0]
     size = np.bincount(session)
     coded = turns["people"].notna().to_numpy()
     p, y, inclusion = (turns[name].to_numpy(dtype=np.float64) for name in ("machine", "people", "inclusion"))
@@ -101,27 +103,7 @@ def rates_of(turns: pd.DataFrame, *, by_machine: bool = True) -> tuple[pd.Index,
     rate = level + slope * np.bincount(session, p) / size + apart / sessions
     of_turns = np.bincount(own, (1 - inclusion) * residual**2, minlength=len(size))
     noise = (sessions * of_turns + (1 - sessions) * apart**2) / sessions**2
-    return pd.Index(names), DrawnRates(rate, noise.astype(np.float64), reached)
-
-
-@dataclass(frozen=True, slots=True)
-class _Units:
-    """The units of a level: sessions within clients, as deviations, or means of clients.
-
-    `y` the score, `rates` with their `noise` as `DrawnRates` has them (of both kinds: with the machine's codes, and
-    without), `machine` its own rate, (n,) each; `held` (n, n_held) an orthonormal basis of what is held constant;
-    `clusters` (n,), `kept` (n,) how much of a unit's noise is left beside its client's mean, and `n_means` that many
-    means were taken.
-    """
-
-    y: Floats
-    rates: tuple[Floats, Floats]
-    noise: tuple[Floats, Floats]
-    machine: Floats
-    held: Floats
-    clusters: Ints
-    kept: Floats
-    n_means: int
+    return DrawnRates(rate, noise.astype(np.float64), reached)
 
 
 def drawn_slopes(
@@ -161,101 +143,109 @@ def drawn_slopes(
     Design-based supervised learning. NeurIPS. Fuller, W. A. (1987). Measurement error models. Wiley. Fieller, E. C.
     (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B, 16(2), 175-185.
     """
-    rows, kept = [], with_groups(joined.drop_duplicates("session_id"))
-    by_session = kept.set_index(kept["session_id"].astype(str))
+    rows, sessions = [], with_groups(joined.drop_duplicates("session_id"))
+    by_session = sessions.set_index(sessions["session_id"].astype(str))
     for scale in scales:
-        score = by_session[scale]
+        scored = by_session[scale].notna()
         for name in (one for one in measures if one in by_measure):
             turns = by_measure[name]
-            known = turns[turns["session_id"].map(score.notna()).fillna(False).astype(bool)]
-            names = pd.unique(known["session_id"])
-            n_gold = int(known.loc[known["people"].notna(), "session_id"].nunique())
-            about = {"scale": scale, "measure": name, "n_sessions": len(names), "n_gold": n_gold}
-            own = by_session.reindex(names)[[scale, name, CLIENT, "number"]]
-            own.columns = pd.Index(["y", "x", CLIENT, "number"])
-            rows += [about | row for row in _levels(known, own, n_gold)]
+            turns = turns[turns["session_id"].map(scored).fillna(False).astype(bool)]
+            own = by_session.reindex(pd.unique(turns["session_id"]))[[scale, name, CLIENT, "number"]]
+            own.columns = pd.Index(["y", "x", "client", "number"])
+            n_gold = int(turns.loc[turns["people"].notna(), "session_id"].nunique())
+            about = {"scale": scale, "measure": name, "n_sessions": len(own), "n_gold": n_gold}
+            rows += [about | row for row in _levels(turns, own, n_gold)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _levels(turns: pd.DataFrame, sessions: pd.DataFrame, n_gold: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a scale and measure."""
-    client = np.unique(sessions[CLIENT], return_inverse=True)[1].astype(np.int64)
-    repeats = WITHIN in nesting(client, np.zeros_like(client)).free if len(client) else False
+    """Yield the rows of a scale and measure: each level and direction."""
+    client = np.unique(sessions["client"], return_inverse=True)[1].astype(np.int64)
+    repeats = bool(len(client)) and WITHIN in nesting(client, np.zeros_like(client)).free
     levels = [*([WITHIN] if repeats and sessions["number"].notna().any() else []), CLIENTS]
-    why = f"{n_gold} sessions with coded turns have a score, {FEWEST_GOLD} are needed" if n_gold < FEWEST_GOLD else ""
-    if why or np.ptp(sessions["y"]) == 0:
-        empty = dict.fromkeys(set(COLUMNS) - {"scale", "measure", "n_sessions", "n_gold"}, nan)
-        for level in levels:
-            for way in (SCORE_ON_RATE, RATE_ON_SCORE):
-                yield empty | {"level": level, "direction": way, "note": why or "the score does not vary"}
-        return
-    both, alone = (rates_of(turns, by_machine=one)[1] for one in (True, False))
-    short = SHORT.format(both.reached) if both.reached < UNFINISHED else ""
+    why = "the score does not vary" if sessions["y"].nunique() == 1 else ""
+    if n_gold < FEWEST_GOLD:
+        why = f"{n_gold} sessions with coded turns have a score, {FEWEST_GOLD} are needed"
+    rates = {way: rates_of(turns, by_machine=way == "") for way in ("", "gold_")} if not why else {}
     for level in levels:
-        units = _within_units(sessions, client, both, alone) if level == WITHIN else None
-        units = units or _client_units(sessions, client, both, alone)
-        for way in (SCORE_ON_RATE, RATE_ON_SCORE):
-            yield {"level": level, "direction": way} | _row(units, way, short)
+        units = {way: _units(sessions, client, one, level) for way, one in rates.items()}
+        for direction in (SCORE_ON_RATE, RATE_ON_SCORE):
+            about: dict[str, Any] = {"level": level, "direction": direction, "note": why}
+            if why:
+                yield about
+                continue
+            estimate = _score_on_rate if direction == SCORE_ON_RATE else _rate_on_score
+            slopes = {way: estimate(one) for way, one in units.items()}
+            slopes["machine_"] = _naive(units[""], direction)
+            for way, slope in slopes.items():
+                about |= dict(zip((f"{way}slope", f"{way}lo", f"{way}hi"), slope[:3], strict=True))
+            low, p = slopes[""][1], slopes[""][3]
+            unknown = (_TOO_ALIKE if np.isfinite(p) else _FEW) if np.isnan(low) else ""
+            reached = rates[""].reached
+            short = SHORT.format(reached) if reached < UNFINISHED else ""
+            yield about | {"p": p, "note": "; ".join(filter(None, (unknown, short)))}
 
 
-def _within_units(sessions: pd.DataFrame, client: Ints, both: DrawnRates, alone: DrawnRates) -> _Units:
-    """Return sessions as deviations from their client's mean; those without a number are left out."""
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """The units of a level: sessions within clients, as deviations, or means of clients.
+
+    `y` the score, `rate` and `noise` as `DrawnRates` has them, `machine` its own rate, (n,) each; `held` (n, n_held) an
+    orthonormal basis of what is held constant; `clusters` (n,), `kept` (n,) how much of a unit's noise is left beside
+    its client's mean, and `n_means` that many means were taken.
+    """
+
+    y: Floats
+    rate: Floats
+    noise: Floats
+    machine: Floats
+    held: Floats
+    clusters: Ints
+    kept: Floats
+    n_means: int
+
+
+def _units(sessions: pd.DataFrame, client: Ints, rates: DrawnRates, level: str) -> _Units:
+    """Return sessions as deviations from their client's mean, those without a number left out; or means of clients."""
     number = sessions["number"].to_numpy(dtype=np.float64)
     known = np.isfinite(number)
-    client = np.unique(client[known], return_inverse=True)[1].astype(np.int64)
-    values = np.column_stack([sessions["y"], both.rate, alone.rate, sessions["x"]])[known]
-    y, rate, bare, machine = within(values.astype(np.float64), client).T
-    held = basis(within(trend(number[known], levels=True), client))
-    sizes = np.bincount(client)
-    noise = (both.noise[known], alone.noise[known])
-    return _Units(y, (rate, bare), noise, machine, held, client, 1 - 1 / sizes[client], len(sizes))
-
-
-def _client_units(sessions: pd.DataFrame, client: Ints, both: DrawnRates, alone: DrawnRates) -> _Units:
-    """Return the means of clients."""
-    number = sessions["number"].to_numpy(dtype=np.float64)
-    known = np.isfinite(number)
+    values = np.column_stack([sessions["y"], rates.rate, sessions["x"]]).astype(np.float64)
+    if level == WITHIN:
+        client = np.unique(client[known], return_inverse=True)[1].astype(np.int64)
+        y, rate, machine = within(values[known], client).T
+        held = basis(within(trend(number[known], levels=True), client))
+        sizes = np.bincount(client)
+        return _Units(y, rate, rates.noise[known], machine, held, client, 1 - 1 / sizes[client], len(sizes))
     filled = np.where(known, number, number[known].mean() if known.any() else 1.0)
-    values = np.column_stack([sessions["y"], both.rate, alone.rate, sessions["x"], trend(filled)]).astype(np.float64)
     sizes = np.bincount(client)
-    y, rate, bare, machine, *course = (np.bincount(client, one) / sizes for one in values.T)
-    noise = tuple(np.bincount(client, one.noise) / sizes**2 for one in (both, alone))
-    held = basis(np.column_stack([np.ones(len(sizes)), *course]))
-    everyone = np.arange(len(sizes), dtype=np.int64)
-    return _Units(y, (rate, bare), (noise[0], noise[1]), machine, held, everyone, np.ones(len(sizes)), 0)
+    y, rate, machine, *course = (np.bincount(client, one) / sizes for one in np.column_stack([values, trend(filled)]).T)
+    noise = np.bincount(client, rates.noise) / sizes**2
+    everyone, one_each = np.arange(len(sizes), dtype=np.int64), np.ones(len(sizes))
+    return _Units(y, rate, noise, machine, basis(np.column_stack([one_each, *course])), everyone, one_each, 0)
 
 
-def _row(units: _Units, way: str, short: str) -> dict[str, Any]:
-    """Return slopes of a direction with their intervals."""
-    estimate = score_on_rate if way == SCORE_ON_RATE else rate_on_score
-    own, bare = (estimate(units, which) for which in (0, 1))
-    pair = (units.y, units.machine) if way == SCORE_ON_RATE else (units.machine, units.y)
-    known = np.isfinite(units.machine).all()
-    naive = _interval(*robust_slope(*pair, units.held, units.clusters)) if known else (nan,) * 4
-    enough = np.isfinite(own[3])
-    unknown = (_TOO_ALIKE if enough else _FEW) if np.isnan(own[1]) else ""
-    return (
-        dict(zip(("slope", "lo", "hi", "p"), own, strict=True))
-        | dict(zip(("gold_slope", "gold_lo", "gold_hi"), bare, strict=False))
-        | dict(zip(("machine_slope", "machine_lo", "machine_hi"), naive, strict=False))
-        | {"note": "; ".join(filter(None, (unknown, short)))}
-    )
-
-
-def _interval(slope: float, error: float, df: float) -> tuple[float, float, float, float]:
-    """Return a slope, its 95 % interval and p; nan where there are too few clients."""
+def _interval(slope: float, error: float, df: float) -> Slope:
+    """Return a slope with its interval and p; nan where there are too few clients."""
     if not (error > 0 and df >= FEWEST_DF - 1e-6):
-        return nan, nan, nan, nan
+        return _NO_SLOPE
     half = float(stats.t.ppf(0.975, df)) * error
     return slope, slope - half, slope + half, 2 * float(stats.t.sf(abs(slope) / error, df))
 
 
-def rate_on_score(units: _Units, which: int = 0) -> tuple[float, float, float, float]:
+def _naive(units: _Units, direction: str) -> Slope:
+    """Return the slope by the machine's rates alone."""
+    if not np.isfinite(units.machine).all():
+        return _NO_SLOPE
+    y, x = (units.y, units.machine) if direction == SCORE_ON_RATE else (units.machine, units.y)
+    return _interval(*robust_slope(y, x, units.held, units.clusters))
+
+
+def _rate_on_score(units: _Units) -> Slope:
     """Return the slope of the true rate on the score, its 95 % interval, and p."""
-    return _interval(*robust_slope(units.rates[which], units.y, units.held, units.clusters))
+    return _interval(*robust_slope(units.rate, units.y, units.held, units.clusters))
 
 
-def score_on_rate(units: _Units, which: int = 0) -> tuple[float, float, float, float]:
+def _score_on_rate(units: _Units) -> Slope:
     """Return the slope of the score on the true rate, its 95 % interval, and p.
 
     Slope and interval are nan where the variance of the true rates cannot be told from 0.
@@ -263,9 +253,9 @@ def score_on_rate(units: _Units, which: int = 0) -> tuple[float, float, float, f
     n = int(units.clusters.max()) + 1
     df = n - 1 - (0 if units.n_means else units.held.shape[1])
     if df < FEWEST_DF:
-        return nan, nan, nan, nan
-    everyone = _moments(units, which, np.ones(len(units.y), dtype=np.bool_))
-    left_out = np.array([_moments(units, which, units.clusters != one) for one in range(n)])
+        return _NO_SLOPE
+    everyone = _moments(units, np.ones(len(units.y), dtype=np.bool_))
+    left_out = np.array([_moments(units, units.clusters != one) for one in range(n)])
     covariance = np.cov((n * everyone - (n - 1) * left_out).T) / n
     t = float(stats.t.ppf(0.975, df))
     together, spread = everyone
@@ -281,11 +271,11 @@ def score_on_rate(units: _Units, which: int = 0) -> tuple[float, float, float, f
     return together / spread, (b - half) / a, (b + half) / a, p
 
 
-def _moments(units: _Units, which: int, some: Bools) -> Floats:
+def _moments(units: _Units, some: Bools) -> Floats:
     """Return the covariance of score and true rate over some units, and the variance of the true rate."""
     held = basis(units.held[some])
-    y, rate = (one[some] - held @ (held.T @ one[some]) for one in (units.y, units.rates[which]))
+    y, rate = (one[some] - held @ (held.T @ one[some]) for one in (units.y, units.rate))
     left = units.kept[some] - (held**2).sum(axis=1)
     n_means = len(np.unique(units.clusters[some])) if units.n_means else 0
     free = max(len(y) - n_means - held.shape[1], 1)
-    return np.asarray(np.array([y @ rate, rate @ rate - units.noise[which][some] @ left]) / free)
+    return np.asarray(np.array([y @ rate, rate @ rate - units.noise[some] @ left]) / free)

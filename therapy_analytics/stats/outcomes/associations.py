@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from therapy_analytics.core.clusters import Bools, Floats
-from therapy_analytics.stats.outcomes._levels import CLIENTS, COUNSELORS, FEWEST_DF, LEVELS, WITHIN, Nesting, nesting
-from therapy_analytics.stats.outcomes._mixed import nested_fit
-from therapy_analytics.stats.outcomes._robust import ALIKE, basis, robust_slope, trend, within
-from therapy_analytics.stats.outcomes._targets import (
+from therapy_analytics.core.clusters import Floats
+from therapy_analytics.stats.outcomes.estimators import ALIKE, basis, nested_fit, robust_slope, trend, within
+from therapy_analytics.stats.outcomes.levels import (
     BEFORE,
     CLIENT,
+    CLIENTS,
     COUNSELOR,
+    COUNSELORS,
+    FEWEST_DF,
     KNOWN_CLIENT,
     KNOWN_COUNSELOR,
     LENGTH,
+    LEVELS,
     NEXT,
     NUMBER,
     SESSION,
     SESSIONS,
     TARGETS,
+    WITHIN,
+    Nesting,
     Y,
+    nesting,
     target_rows,
     with_groups,
 )
@@ -45,53 +50,32 @@ COLUMNS = (
     *("scale", "measure", "level", "target", "adjusted", "slope", "lo", "hi", "p", "q", "df"),
     *("n_sessions", "n_clients", "n_counselors", "equivalent", "finding", "note"),
 )
-_NUMBERS = ("slope", "lo", "hi", "p", "df")
-_NO_NEXT = "too few: clients with three sessions or more are needed"
 NO_ORDER = (
     "neither numbers nor dates say which session came when, so that a trend over sessions would pass for an association"
 )
+_NO_NEXT = "too few: clients with three sessions or more are needed"
 _HELD = "the measure does not vary apart from what is held constant"
-_ROUNDING = 1e-6
 _FEW_CLIENTS = f"too few clients with several sessions: {FEWEST_DF + 1} or more are needed, and more where few count"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cases:
-    """The cases of a model: its rows without missing values.
-
-    `y`, `x` (n,); `number` (n,), nan where unknown; `before`, `length` (n,) or None.
-    """
-
-    y: Floats
-    x: Floats
-    number: Floats
-    before: Floats | None
-    length: Floats | None
-    nested: Nesting
-
-    @property
-    def spare(self) -> dict[str, int]:
-        """Degrees of freedom that a slope at each level would have in a balanced design."""
-        lowest = min(self.nested.free, key=LEVELS.index, default="")
-        numbers = len(np.unique(self.number[np.isfinite(self.number)]))
-        of_trend = min(max(numbers - 1, 0), 2)
-        taken = 1 + len(self.beside)
-        return {level: units - taken - of_trend * (level == lowest) for level, units in self.nested.free.items()}
-
-    @property
-    def beside(self) -> list[Floats]:
-        """The given score and the length, where they are held constant."""
-        return [one for one in (self.before, self.length) if one is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Slope:
+class _Slope(NamedTuple):
     """A standardised slope at a level, or why there is none."""
 
     value: float = nan
     error: float = nan
     df: float = nan
-    notes: tuple[str, ...] = field(default=())
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cases:
+    """Cases without missing values, (n,) each: score, measure, number (nan where unknown), what is held beside it."""
+
+    y: Floats
+    x: Floats
+    number: Floats
+    beside: list[Floats]
+    nested: Nesting
 
 
 def associations(
@@ -176,19 +160,14 @@ def associations(
     >>> found[["level", "slope", "lo", "hi", "df", "finding"]].round(2).to_numpy().tolist()
     [['between_clients', 0.95, 0.66, 1.23, 7.0, 'goes with better']]
     """
-    table = with_groups(joined)
+    sessions = with_groups(joined)
     rows = [
-        {"scale": scale, "measure": name, "target": target, "adjusted": adjusted} | row
+        {"scale": scale, "target": target} | row
         for scale in scales
         for target in targets
-        for name, adjusted, row in _rows_of_target(table, scale, target, measures)
+        for row in _rows_of_target(sessions, scale, target, measures)
     ]
-    found = pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in ("q", "finding")])
-    return with_findings(found, better)
-
-
-def with_findings(table: pd.DataFrame, better: Mapping[str, bool]) -> pd.DataFrame:
-    """Add ``q`` and ``finding`` to rows that have ``scale``, ``slope``, ``p`` and ``equivalent``."""
+    table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in ("q", "finding")])
     p = table["p"].to_numpy(dtype=np.float64)
     q, tested = np.full(len(p), nan), ~np.isnan(p)
     if tested.any():
@@ -199,155 +178,118 @@ def with_findings(table: pd.DataFrame, better: Mapping[str, bool]) -> pd.DataFra
 
 
 def _rows_of_target(
-    table: pd.DataFrame, scale: str, target: str, measures: Sequence[str]
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield measure, adjustment and the columns of each row of a scale and target."""
-    rows = target_rows(table, scale, target, measures)
-    ordered = bool(table["number"].notna().any())
+    sessions: pd.DataFrame, scale: str, target: str, measures: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a scale and target: each measure without and with the length held, at each level."""
+    rows = target_rows(sessions, scale, target, measures)
+    ordered = bool(sessions["number"].notna().any())
     for name in measures:
         for adjusted in ("", ADJUSTED) if LENGTH in rows else ("",):
-            needed = [Y, name, *([BEFORE] if BEFORE in rows else []), *([LENGTH] if adjusted else [])]
-            kept = rows[needed].notna().all(axis=1).to_numpy(dtype=np.bool_)
-            about = _counts(rows, kept)
-            model = _cases(rows, kept, name, adjusted=bool(adjusted))
-            slopes = _slopes(model, (WITHIN,) if target == NEXT else LEVELS)
+            beside = [*([BEFORE] if BEFORE in rows else []), *([LENGTH] if adjusted else [])]
+            some = rows[rows[[Y, name, *beside]].notna().all(axis=1)]
+            client, counselor = (some[column].to_numpy(dtype=np.int64) for column in (CLIENT, COUNSELOR))
+            y, x, number, *held = (some[column].to_numpy(dtype=np.float64) for column in (Y, name, NUMBER, *beside))
+            nested = nesting(client, counselor, repeats=not (rows[SESSIONS] > 1).any())
+            slopes = _slopes(_Cases(y, x, number, held, nested), (WITHIN,) if target == NEXT else LEVELS)
             if not ordered and target != SESSION:
-                slopes = {WITHIN if target == NEXT else CLIENTS: _Slope(notes=(NO_ORDER,))}
+                slopes = {WITHIN if target == NEXT else CLIENTS: _Slope(note=NO_ORDER)}
             elif target == NEXT and not slopes:
-                slopes = {WITHIN: _Slope(notes=(_NO_NEXT,))}
+                slopes = {WITHIN: _Slope(note=_NO_NEXT)}
+            about = {
+                "measure": name,
+                "adjusted": adjusted,
+                "n_sessions": int(some[SESSIONS].sum()),
+                "n_clients": some.loc[some[KNOWN_CLIENT].astype(bool), CLIENT].nunique(),
+                "n_counselors": some.loc[some[KNOWN_COUNSELOR].astype(bool), COUNSELOR].nunique(),
+            }
             for level, slope in slopes.items():
-                yield name, adjusted, {"level": level} | about | _row(slope)
+                yield about | {"level": level} | _tested(slope)
 
 
-def _counts(rows: pd.DataFrame, kept: Bools) -> dict[str, int]:
-    """Return how many sessions, known clients and known counselors a model rests on."""
-    some = rows[kept]
-    n_clients = some.loc[some[KNOWN_CLIENT].astype(bool), CLIENT].nunique()
-    n_counselors = some.loc[some[KNOWN_COUNSELOR].astype(bool), COUNSELOR].nunique()
-    return {"n_sessions": int(some[SESSIONS].sum()), "n_clients": n_clients, "n_counselors": n_counselors}
-
-
-def _cases(rows: pd.DataFrame, kept: Bools, name: str, *, adjusted: bool) -> _Cases:
-    """Return the cases of the model of a measure."""
-
-    def numbers(column: str) -> Floats:
-        return rows[column].to_numpy(dtype=np.float64)[kept]
-
-    people = [rows[column].to_numpy(dtype=np.int64)[kept] for column in (CLIENT, COUNSELOR)]
-    return _Cases(
-        y=numbers(Y),
-        x=numbers(name),
-        number=numbers(NUMBER),
-        before=numbers(BEFORE) if BEFORE in rows else None,
-        length=numbers(LENGTH) if adjusted else None,
-        nested=nesting(*people, repeats=not (rows[SESSIONS] > 1).any()),
-    )
-
-
-def _slopes(model: _Cases, levels: Sequence[str]) -> dict[str, _Slope]:
+def _slopes(cases: _Cases, levels: Sequence[str]) -> dict[str, _Slope]:
     """Return the slope of each of some levels that the cases have."""
-    if not model.nested.free:
-        return (
-            {CLIENTS: _Slope(notes=(f"{len(model.y)} with score and measure: too few",))} if CLIENTS in levels else {}
-        )
-    nested = model.nested
-    parts = nested.split(model.x)
-    spreads = {"x": nested.spread(parts), "y": nested.spread(nested.split(model.y))}
-    why = {level: _why_not(model, level, spreads) for level in model.spare}
-    found = {level: _Slope(notes=(why[level],)) for level in why if why[level]}
-    asked = {level: parts[level] for level in why if not why[level]}
+    nested = cases.nested
+    if not nested.free:
+        nothing = _Slope(note=f"{len(cases.y)} with score and measure: too few")
+        return {CLIENTS: nothing} if CLIENTS in levels else {}
+    parts = nested.split(cases.x)
+    of_x, of_y = nested.spread(parts), nested.spread(nested.split(cases.y))
+    # Degrees of freedom that a slope would have in a balanced design
+    lowest = min(nested.free, key=LEVELS.index)
+    numbers = len(np.unique(cases.number[np.isfinite(cases.number)]))
+    spare = {level: units - 1 - len(cases.beside) for level, units in nested.free.items()}
+    spare[lowest] -= min(max(numbers - 1, 0), 2)
+    found: dict[str, _Slope] = {}
+    for level, df in spare.items():
+        if df < FEWEST_DF:
+            units = "counselors" if level == COUNSELORS else "clients or sessions"
+            found[level] = _Slope(note=f"too few: {FEWEST_DF - df} more {units} are needed")
+        elif not of_x[level] or not of_y[level]:
+            found[level] = _Slope(note=f"the {'score' if of_x[level] else 'measure'} does not vary here")
+    asked = {level: parts[level] / of_x[level] for level in spare if level not in found}
+    few = [level for level in spare if spare[level] < FEWEST_DF and level != lowest]
     if set(asked) & (set(levels) - {WITHIN}):
-        found |= _between(model, dict(asked), spreads)
+        found |= _between(cases, asked, of_y, few)
     if WITHIN in asked:
-        found[WITHIN] = _within(model, spreads)
+        found[WITHIN] = _within(cases, of_x[WITHIN] / of_y[WITHIN])
     return {level: found[level] for level in levels if level in found}
 
 
-def _within(model: _Cases, spreads: Mapping[str, Mapping[str, float]]) -> _Slope:
+def _within(cases: _Cases, scale: float) -> _Slope:
     """Return the slope within clients, with the trend over sessions held constant."""
-    known = np.isfinite(model.number)
+    known = np.isfinite(cases.number)
     if not known.any():
-        return _Slope(notes=(NO_ORDER,))
-    clients = np.unique(model.nested.client[known], return_inverse=True)[1].astype(np.int64)
-    number = model.number[known]
-    columns = np.column_stack([model.y, model.x, *model.beside])[known]
-    deviations = within(np.column_stack([columns, trend(number, levels=True)]), clients)
-    slope, error, df = robust_slope(deviations[:, 0], deviations[:, 1], deviations[:, 2:], clients)
+        return _Slope(note=NO_ORDER)
+    clients = np.unique(cases.nested.client[known], return_inverse=True)[1].astype(np.int64)
+    columns = np.column_stack([cases.y, cases.x, *cases.beside])[known]
+    y, x, *held = within(np.column_stack([columns, trend(cases.number[known], levels=True)]), clients).T
+    slope, error, df = robust_slope(y, x, np.column_stack(held), clients)
     if np.isnan(slope):
-        return _Slope(notes=(_HELD,))
-    if not df >= FEWEST_DF - _ROUNDING:
-        return _Slope(notes=(_FEW_CLIENTS,))
-    scale = spreads["x"][WITHIN] / spreads["y"][WITHIN]
-    return _Slope(slope * scale, error * scale, df, (model.nested.note,) if model.nested.note else ())
+        return _Slope(note=_HELD)
+    if not df >= FEWEST_DF - 1e-6:
+        return _Slope(note=_FEW_CLIENTS)
+    return _Slope(slope * scale, error * scale, df, cases.nested.note)
 
 
-def _why_not(model: _Cases, level: str, spreads: Mapping[str, Mapping[str, float]]) -> str:
-    """Return why there is no slope at a level, empty if there is."""
-    if model.spare[level] < FEWEST_DF:
-        missing = FEWEST_DF - model.spare[level]
-        return f"too few: {missing} more {'counselors' if level == COUNSELORS else 'clients or sessions'} are needed"
-    if not spreads["x"][level]:
-        return "the measure does not vary here"
-    if not spreads["y"][level]:
-        return "the score does not vary here"
-    return ""
+def _between(
+    cases: _Cases, parts: Mapping[str, Floats], of_y: Mapping[str, float], few: Sequence[str]
+) -> dict[str, _Slope]:
+    """Return the slopes between clients and counselors, from the standardised parts (n,) of the measure at each level.
 
-
-def _between(model: _Cases, parts: dict[str, Floats], spreads: Mapping[str, Mapping[str, float]]) -> dict[str, _Slope]:
-    """Return the slopes between clients and counselors, from the parts (n,) of the measure at each level."""
-    nested, held = model.nested, _held_constant(model)
-    found: dict[str, _Slope] = {}
-    for level, part in list(parts.items()):
-        rest = part - held @ np.linalg.lstsq(held, part, rcond=None)[0]
-        if float(rest @ rest) <= (1 - ALIKE) * float(part @ part):
-            found[level] = _Slope(notes=(_HELD,))
-            del parts[level]
-    if not parts:
-        return found
-    levels = list(parts)
-    columns = [parts[level] / spreads["x"][level] for level in levels]
-    few = _few(model)
-    clients = np.arange(len(model.y)) if CLIENTS in few else nested.client
-    counselors = np.zeros_like(nested.counselor) if COUNSELORS in few else nested.counselor
-    fit = nested_fit(model.y, np.column_stack([*columns, held]), clients, counselors)
-    notes = (nested.note,) if nested.note else ()
-    for j, level in enumerate(levels):
-        scale = spreads["y"][level]
-        found[level] = _Slope(float(fit.slopes[j]) / scale, float(fit.errors[j]) / scale, float(fit.df[j]), notes)
-    return found
-
-
-def _few(model: _Cases) -> list[str]:
-    """Return the levels above sessions with too few units for a slope: each of these has an intercept of its own."""
-    return [
-        level
-        for level, spare in model.spare.items()
-        if spare < FEWEST_DF and level != min(model.spare, key=LEVELS.index)
-    ]
-
-
-def _held_constant(model: _Cases) -> Floats:
-    """Return the columns beside the measure, of full rank: intercepts, trend, parts of the given score and length.
-
-    Where a level has too few units for a slope, each of its units has an intercept.
+    Beside them stand intercepts, the trend, and the parts of the given score and length; `few` are levels above
+    sessions with too few units for a slope: there each unit has an intercept of its own.
     """
-    nested, few = model.nested, _few(model)
+    nested, number = cases.nested, cases.number
     units = nested.counselor if COUNSELORS in few else np.zeros_like(nested.counselor)
     units = nested.client if CLIENTS in few else units
     columns = [(units == one).astype(np.float64) for one in np.unique(units)]
-    for held in model.beside:
-        columns += [part for level, part in nested.split(held).items() if level not in few]
-    known = np.isfinite(model.number)
+    for values in cases.beside:
+        columns += [part for level, part in nested.split(values).items() if level not in few]
+    known = np.isfinite(number)
     if known.any():
-        columns += list(trend(np.where(known, model.number, model.number[known].mean())).T)
-    return np.asarray(basis(np.column_stack(columns)) * np.sqrt(len(units)))  # of the size of an intercept
+        columns += list(trend(np.where(known, number, number[known].mean())).T)
+    held = np.asarray(basis(np.column_stack(columns)) * np.sqrt(len(units)))  # of the size of an intercept
+    found, own = {}, dict(parts)
+    for level, part in parts.items():
+        rest = part - held @ np.linalg.lstsq(held, part, rcond=None)[0]
+        if float(rest @ rest) <= (1 - ALIKE) * float(part @ part):
+            found[level] = _Slope(note=_HELD)
+            del own[level]
+    if not own:
+        return found
+    clients = np.arange(len(cases.y)) if CLIENTS in few else nested.client
+    counselors = np.zeros_like(nested.counselor) if COUNSELORS in few else nested.counselor
+    fit = nested_fit(cases.y, np.column_stack([*own.values(), held]), clients, counselors)
+    for level, slope, error, df in zip(own, fit.slopes, fit.errors, fit.df, strict=False):
+        found[level] = _Slope(float(slope) / of_y[level], float(error) / of_y[level], float(df), nested.note)
+    return found
 
 
-def _row(slope: _Slope) -> dict[str, Any]:
+def _tested(slope: _Slope) -> dict[str, Any]:
     """Return the columns of a slope."""
-    note = "; ".join(slope.notes)
     if not (slope.error > 0 and np.isfinite(slope.value)):
-        return dict.fromkeys(_NUMBERS, nan) | {"equivalent": "", "note": note or "the model leaves nothing unexplained"}
+        nothing = dict.fromkeys(("slope", "lo", "hi", "p", "df"), nan)
+        return nothing | {"equivalent": "", "note": slope.note or "the model leaves nothing unexplained"}
     wide, narrow = (float(stats.t.ppf(level, slope.df)) * slope.error for level in (0.975, 0.95))
     return {
         "slope": slope.value,
@@ -356,5 +298,5 @@ def _row(slope: _Slope) -> dict[str, Any]:
         "p": float(2 * stats.t.sf(abs(slope.value) / slope.error, slope.df)),
         "df": slope.df,
         "equivalent": abs(slope.value) + narrow < BOUND,
-        "note": note,
+        "note": slope.note,
     }
