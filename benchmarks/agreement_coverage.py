@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from benchmarks._markdown import markdown
-from therapy_analytics.stats.agreement import _coefficients as co
+from therapy_analytics.stats.agreement import coefficients as co
 from therapy_analytics.stats.sampling._design import design, uncertainty, weights_in_rates
 from therapy_analytics.stats.sampling._design import drawn as drawn_turns
 

@@ -16,8 +16,8 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_wide_turns, write_csv
-from therapy_analytics.stats.agreement._machine import read_machine
 from therapy_analytics.stats.compare._results import read_results
+from therapy_analytics.stats.machine_codes import read_machine
 
 TABLES = ("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses")
 FILES = {"parts": "measures"}

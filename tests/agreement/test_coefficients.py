@@ -10,9 +10,9 @@ from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall
 from statsmodels.stats import inter_rater
 
 from benchmarks.agreement_coverage import Case, simulated
-from therapy_analytics.stats.agreement import _coefficients as co
-from therapy_analytics.stats.agreement._coefficients import icc2
+from therapy_analytics.stats.agreement import coefficients as co
 from therapy_analytics.stats.agreement._tables import sessions_table
+from therapy_analytics.stats.agreement.coefficients import icc2
 
 # Krippendorff (2011), Computing Krippendorff's alpha-reliability: four observers, twelve units, nominal .743.
 PUBLISHED = np.array(

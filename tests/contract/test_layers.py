@@ -29,7 +29,6 @@ ROOMS = (
 """The rooms of the house, the lowest first: a room imports from those before it, or stays in itself."""
 STILL_UP = {
     ("results", "plots"): "names of figures, which belong to run",
-    ("results", "stats"): "exports of people's codes, which belong to stats",
     ("stats", "plots"): "figures of comparison, agreement and outcomes, which belong to run",
     ("stats", "report"): "the page of courses, which belongs to run",
 }

@@ -202,7 +202,7 @@ def export(
     replace: Annotated[bool, typer.Option("--replace", help="Replace exports of other results.")] = False,
 ) -> None:
     """Write the tables of a run for a spreadsheet, R, Stata or SPSS, or the codes that people gave."""
-    from therapy_analytics.results.exports import export as export_tables  # noqa: PLC0415
+    from therapy_analytics.stats.exports import export as export_tables  # noqa: PLC0415
 
     out = out or beside(results, "export")
     with sentences():

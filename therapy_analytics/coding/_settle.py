@@ -13,8 +13,7 @@ from therapy_analytics.coding._books import book_json
 from therapy_analytics.coding._code import sessions_json
 from therapy_analytics.coding._page import assemble
 from therapy_analytics.coding._sample import SampleToCode, read_sample
-from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.agreement._people import CoderAgreement, PeopleCodes, people_agreement
+from therapy_analytics.stats.agreement import CoderAgreement, GoldOptions, PeopleCodes, people_agreement
 from therapy_analytics.stats.sampling._files import CONTEXT
 
 SCRIPTS = ("settle.js", "settle_view.js")
@@ -94,10 +93,8 @@ def _own_code(column: str) -> Json:
 
 def _turns(codes: PeopleCodes) -> list[Json]:
     """Return the turns that both coded, with what each gave and said, by codebook."""
-    wide = codes.values.pivot_table(index=["place", "code"], columns="coder", values="value", aggfunc="first")
-    wide = wide.reindex(columns=list(codes.coders)).dropna().reset_index()
     values: dict[int, Json] = {}
-    for place, code, *given in wide.to_numpy().tolist():
+    for place, code, *given in codes.both().to_numpy().tolist():
         values.setdefault(int(place), {})[str(code)] = [int(value) for value in given]
     marks: dict[int, list[Json]] = {place: [] for place in values}
     for row in codes.marks.to_dict("records"):

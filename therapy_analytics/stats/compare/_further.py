@@ -14,14 +14,13 @@ from therapy_analytics.core.clusters import COLUMNS, cluster_column
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.agreement._cells import LISTED
-from therapy_analytics.stats.agreement._gold import Gold, read_gold
-from therapy_analytics.stats.agreement._machine import Machine, read_machine
 from therapy_analytics.stats.compare._groups import ALL, TOGETHER, Grouped
 from therapy_analytics.stats.compare._phrases import p_phrase
 from therapy_analytics.stats.compare._ppi import ASSUMPTION, DRAWN, powered_differences, powered_rates
 from therapy_analytics.stats.compare._ppi import COLUMNS as POWERED
 from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.machine_codes import Machine, read_machine
+from therapy_analytics.stats.people_codes import LISTED, Gold, read_gold
 
 _BY_HAND = "With the turns that people coded"
 _MOST_LISTED = 20

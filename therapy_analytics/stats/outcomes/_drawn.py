@@ -13,12 +13,12 @@ from scipy import stats
 
 from therapy_analytics.core.clusters import Bools, Floats, Ints
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
-from therapy_analytics.stats.agreement._gold import Gold
-from therapy_analytics.stats.agreement._machine import Machine
 from therapy_analytics.stats.compare._ppi import SHORT, UNFINISHED, slope_on_machine
+from therapy_analytics.stats.machine_codes import Machine
 from therapy_analytics.stats.outcomes._levels import CLIENTS, FEWEST_DF, WITHIN, nesting
 from therapy_analytics.stats.outcomes._robust import basis, robust_slope, trend, within
 from therapy_analytics.stats.outcomes._targets import CLIENT, with_groups
+from therapy_analytics.stats.people_codes import Gold
 
 FEWEST_GOLD = 8
 """Sessions with coded turns and a score that an interval needs."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from therapy_analytics.core.clusters import Bools, Ints
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.ids import safe_id
-from therapy_analytics.stats.agreement._match import plain_id
 from therapy_analytics.stats.compare._courses import Sessions
 from therapy_analytics.stats.compare._dates import dates_fit
 from therapy_analytics.stats.outcomes._scores import Scores, rows_in_words
+from therapy_analytics.stats.turn_matching import plain_id
 
 Texts = NDArray[np.object_]
 UNMATCHED = ("side", "row", "session_id", "client", "date", "number", "scale", "score", "why")

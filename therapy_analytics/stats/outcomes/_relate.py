@@ -15,14 +15,14 @@ from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.results import form_of
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.agreement._gold import Gold, read_gold
-from therapy_analytics.stats.agreement._machine import Machine, read_machine
 from therapy_analytics.stats.compare._phrases import p_phrase, spaced
+from therapy_analytics.stats.machine_codes import Machine, read_machine
 from therapy_analytics.stats.outcomes._associations import associations
 from therapy_analytics.stats.outcomes._drawn import DRAWN, SCORE_ON_RATE, drawn_slopes, drawn_turns
 from therapy_analytics.stats.outcomes._findings import findings
 from therapy_analytics.stats.outcomes._join import Joined
 from therapy_analytics.stats.outcomes._levels import WITHIN
+from therapy_analytics.stats.people_codes import Gold, read_gold
 
 Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
 

@@ -16,9 +16,9 @@ from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.core.folders import finish_stopped
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.results._files import hash_of_file
-from therapy_analytics.stats.agreement._gold import GoldOptions, read_gold
-from therapy_analytics.stats.agreement._machine import read_machine
 from therapy_analytics.stats.compare._results import read_results
+from therapy_analytics.stats.machine_codes import read_machine
+from therapy_analytics.stats.people_codes import GoldOptions, read_gold
 from therapy_analytics.stats.sampling._expected import UNSEEN, half_width
 from therapy_analytics.stats.sampling._files import DESIGN, DRAWN
 from therapy_analytics.stats.sampling._sample import (

@@ -22,11 +22,11 @@ from therapy_analytics.core.verbs import options_of
 from therapy_analytics.results import write_csv
 from therapy_analytics.results._files import hash_of_file
 from therapy_analytics.results.references import cross_validated
-from therapy_analytics.stats.agreement._machine import Machine, read_machine, with_words
 from therapy_analytics.stats.compare._groups import ALL, Grouped, grouped, with_all
 from therapy_analytics.stats.compare._phrases import listed, spaced, unit_name
 from therapy_analytics.stats.compare._ppi import FEWEST_CLUSTERS
 from therapy_analytics.stats.compare._results import Results, read_results
+from therapy_analytics.stats.machine_codes import Machine, read_machine, with_words
 from therapy_analytics.stats.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
 from therapy_analytics.stats.sampling._expected import half_width
 from therapy_analytics.stats.sampling._files import CONTEXT, DESIGN, DRAWN, WORDS

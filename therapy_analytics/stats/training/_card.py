@@ -25,8 +25,7 @@ from therapy_analytics.core.cells import csv_of_frame
 from therapy_analytics.core.clusters import Floats
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.printable import counted
-from therapy_analytics.stats.agreement._coefficients import BINS
-from therapy_analytics.stats.agreement._report import with_interval
+from therapy_analytics.stats.agreement.coefficients import BINS, with_interval
 from therapy_analytics.stats.training._data import Material, TrainOptions
 from therapy_analytics.stats.training._groups import many
 from therapy_analytics.stats.training._judge import Judged

@@ -10,8 +10,8 @@ import numpy as np
 
 from therapy_analytics.codes import Code
 from therapy_analytics.core.clusters import Bools, Floats, Ints
-from therapy_analytics.stats.agreement import _coefficients as co
-from therapy_analytics.stats.agreement._coefficients import interval_columns
+from therapy_analytics.stats.agreement import coefficients as co
+from therapy_analytics.stats.agreement.coefficients import interval_columns
 from therapy_analytics.stats.training._fit import FOLDS
 from therapy_analytics.stats.training._groups import many
 

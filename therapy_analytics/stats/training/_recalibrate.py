@@ -30,7 +30,7 @@ from therapy_analytics.core.folders import Made, replaced_in, sources_of
 from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.stats.agreement._gold import read_table
+from therapy_analytics.stats.people_tables import read_table
 from therapy_analytics.stats.training._data import Material, TrainOptions, material_of
 from therapy_analytics.stats.training._groups import many
 from therapy_analytics.stats.training._train import begun, read_sessions
