@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 from therapy_analytics.stats.outcomes._drawn import RATE_ON_SCORE, SCORE_ON_RATE, drawn_slopes, rates_of
-from therapy_analytics.stats.sampling._design import design, drawn, uncertainty, weights_in_rates
+from therapy_analytics.stats.sampling.design import design, drawn, uncertainty, weights_in_rates
 
 RUNS = 100
 

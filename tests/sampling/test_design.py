@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.stats.compare._ppi import powered_interval, powered_rates, weighted_mean
-from therapy_analytics.stats.sampling._design import (
+from therapy_analytics.stats.sampling.design import (
     design,
     drawn,
     inclusion_probabilities,
     uncertainty,
     weights_in_rates,
 )
-from therapy_analytics.stats.sampling._expected import half_width
+from therapy_analytics.stats.sampling.promise import half_width
 
 DRAWS = 2000
 

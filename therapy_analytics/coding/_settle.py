@@ -14,7 +14,7 @@ from therapy_analytics.coding._code import sessions_json
 from therapy_analytics.coding._page import assemble
 from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.stats.agreement import CoderAgreement, GoldOptions, PeopleCodes, people_agreement
-from therapy_analytics.stats.sampling._files import CONTEXT
+from therapy_analytics.stats.sampling import CONTEXT
 
 SCRIPTS = ("settle.js", "settle_view.js")
 OWN = "own"
