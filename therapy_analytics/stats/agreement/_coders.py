@@ -159,8 +159,8 @@ def people_agreement(
     for path, rows in zip(paths, tables, strict=True):
         gold = read_gold(machine, rows, replace(options, columns={}, pseudonyms=None))
         code = rows["code"].map(slug) if "code" in rows else pd.Series("", index=rows.index)
-        said = {name: rows.get(name, "") for name in ("coder", "unsure", "note", "inclusion")}
-        own = pd.DataFrame({"place": gold.place, "code": code.where(code.isin(machine.codes), ""), **said})
+        beside = {name: rows.get(name, "") for name in ("coder", "unsure", "note", "inclusion")}
+        own = pd.DataFrame({"place": gold.place, "code": code.where(code.isin(machine.codes), ""), **beside})
         values.append(gold.values)
         sets.append(gold.sets)
         marks.append(own[own["place"] >= 0])
