@@ -206,17 +206,7 @@ def _brought(machine: Machine, options: GoldOptions) -> pd.DataFrame:
 
 
 class _CodeReader:
-    """Reads the cells of a table of human codes, and collects what a note must say of them.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        The table (`named`), of turns that were found.
-    labels : LabelIndex
-        The meanings of labels.
-    blank : {"none", "missing"}
-        What a blank cell of labels means.
-    """
+    """Reads the cells of a table of human codes (`named`), and collects what a note must say of them."""
 
     def __init__(self, rows: pd.DataFrame, labels: LabelIndex, blank: str) -> None:
         self.rows, self.labels, self.blank = rows, labels, blank
@@ -254,7 +244,8 @@ class _CodeReader:
         # In a run's own turns table, columns of gold codes are of others than the coder who filled the table in.
         of_run = any(f"p_{code}" in self.rows for code in self.labels.machine)
         names = [str(name) for name in self.rows if name not in NAMES and name != "unsure_codes"]
-        left = self._read_flags([name for name in names if not (of_run and name.startswith(GOLD))])
+        names = [name for name in names if not (of_run and name.startswith(GOLD))]
+        left = self._read_flags(names)
         if len(left) == len(names):
             problem = "it has no column code, and no column of 0 and 1 that is named for a code"
             codes = ", ".join(sorted(self.labels.machine)[:6])

@@ -32,7 +32,6 @@ from therapy_analytics.stats.turn_matching import plain_id, session_names
 PAGE = "adjudicate.html"
 DIGITS_OF_INCLUSION = 6
 _CODES = "codes"
-_ONE_EACH = "Give a file of each of two people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,10 @@ def people_agreement(
     options = options_of(GoldOptions, options)
     paths = (Path(first), Path(second))
     tables = [_read(path, turns, options) for path in paths]
-    coders = _coders(tables, paths)
+    coders = str(tables[0]["coder"].iloc[0]), str(tables[1]["coder"].iloc[0])
+    if coders[0] == coders[1]:
+        problem = f"both files hold the codes of {coders[0]!r}"
+        raise BadOptionError(_CODES, problem, "Give a file of each of two people")
     machine = _frame_of(tables, turns, options)
     values, sets, marks, notes = [], [], [], []
     for path, rows in zip(paths, tables, strict=True):
@@ -191,7 +193,7 @@ def people_agreement(
 
 
 def _read(path: Path, turns: pd.DataFrame | None, options: GoldOptions) -> pd.DataFrame:
-    """Return a table of one person's codes; where it names no coder, the file's name stands for them."""
+    """Return the table of one person's codes; where it names no coder, the file's name stands for them."""
     rows = named(read_table(path), options.columns)
     lacking = [name for name in ("session_id", "turn") if name not in rows]
     if lacking:
@@ -199,20 +201,11 @@ def _read(path: Path, turns: pd.DataFrame | None, options: GoldOptions) -> pd.Da
         raise BadOptionError(_CODES, problem, "Two files of codes are compared by session_id and turn")
     known = [] if turns is None else list(turns["session_id"].unique())
     names = session_names(rows["session_id"].str.strip(), known, options.pseudonyms)
-    return rows.assign(session_id=names, coder=rows.get("coder", path.stem))
-
-
-def _coders(tables: Sequence[pd.DataFrame], paths: Sequence[Path]) -> tuple[str, str]:
-    """Return the names of the two people, one a file."""
-    found = []
-    for rows, path in zip(tables, paths, strict=True):
-        names = [str(name) for name in rows["coder"].unique()]
-        if len(names) != 1:
-            raise BadOptionError(_CODES, f"{path.name} holds the codes of {len(names)} people", _ONE_EACH)
-        found.append(names[0])
-    if found[0] == found[1]:
-        raise BadOptionError(_CODES, f"both files hold the codes of {found[0]!r}", _ONE_EACH)
-    return found[0], found[1]
+    rows = rows.assign(session_id=names, coder=rows.get("coder", path.stem))
+    if rows["coder"].nunique() != 1:
+        problem = f"{path.name} holds the codes of {rows['coder'].nunique()} people"
+        raise BadOptionError(_CODES, problem, "Give a file of each of two people")
+    return rows
 
 
 def _frame_of(tables: Sequence[pd.DataFrame], turns: pd.DataFrame | None, options: GoldOptions) -> Machine:

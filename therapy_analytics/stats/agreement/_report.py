@@ -29,36 +29,27 @@ RARE = 0.1
 """Below this prevalence kappa is low even where nearly all turns agree: a remark says so."""
 _OF_ONE_VALUE = frozenset({"precision", "recall", "f1", "ece"})
 """Statistics that sets of codes do not have."""
-_CODES = {
-    "code": "code",
+_HEADS = {
     "among": "kind of",
     "n_turns": "turns",
     "n_sessions": "sessions",
     "n_clusters": "clusters",
     "n_reference": "people: yes",
     "n_other": "machine: yes",
+    "n_first": "first: yes",
+    "n_second": "second: yes",
     "n_both": "both: yes",
-    "agreement": "agreement",
-    "kappa": "kappa",
+    "n_differ": "differ",
     "cross_validated_kappa": "cross-validated kappa",
     "ac1": "AC1",
-    "precision": "precision",
-    "recall": "recall",
     "f1": "F1",
     "ece": "ECE",
-}
-_SESSIONS = {
-    "code": "rate",
-    "n_sessions": "sessions",
     "human_mean": "people, mean",
     "machine_mean": "machine, mean",
     "icc": "ICC(2,1)",
     "mean_difference": "machine less people",
     "limit_low": "lower limit",
     "limit_high": "upper limit",
-}
-_BESIDE = {
-    "code": "code",
     "n_turns_shared": "turns of several coders",
     "n_human_pairs": "pairs of people",
     "human_kappa_mean": "kappa of people, mean",
@@ -66,25 +57,20 @@ _BESIDE = {
     "machine_kappa_mean": "kappa of machine with people, mean",
     "machine_range": "its range",
     "kappa_difference": "machine less people",
-    "alpha": "alpha of people",
     "alpha_with_machine": "alpha with the machine",
     "machine_is": "the machine is",
 }
-_CODERS = {
-    "code": "code",
-    "among": "kind of",
-    "n_turns": "turns",
-    "n_sessions": "sessions",
-    "n_first": "first: yes",
-    "n_second": "second: yes",
-    "n_both": "both: yes",
-    "n_differ": "differ",
-    "agreement": "agreement",
-    "kappa": "kappa",
-    "ac1": "AC1",
-    "alpha": "alpha",
-    "f1": "F1",
-}
+"""What columns are called in the report, where not as in the tables."""
+_CODES = (
+    "code among n_turns n_sessions n_clusters n_reference n_other n_both agreement kappa cross_validated_kappa ac1 "
+    "precision recall f1 ece"
+)
+_SESSIONS = "code n_sessions human_mean machine_mean icc mean_difference limit_low limit_high"
+_BESIDE = (
+    "code n_turns_shared n_human_pairs human_kappa_mean human_range machine_kappa_mean machine_range kappa_difference "
+    "alpha alpha_with_machine machine_is"
+)
+_CODERS = "code among n_turns n_sessions n_first n_second n_both n_differ agreement kappa ac1 alpha f1"
 _METHODS = """
 - Unit: the turn (all that one speaker says until the other speaks). A code is 0 or 1; turns that a coder did not code
   are left out pairwise. The sets {sets} are nominal; of several decided codes the machine's is the most probable.
@@ -145,8 +131,7 @@ def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
     recipe = ["## Recipe", _list([f"Machine: {machine or 'not recorded'}", f"Read: {about}", python])]
     head = ["# Agreement of the machine's codes with people's", _list(facts.notes)]
     if not codes["n_turns"].any():
-        names = {name: _CODES[name] for name in ("code", "n_turns", "cross_validated_kappa")}
-        return "\n\n".join([*head, _table(codes, names), *recipe]) + "\n"
+        return "\n\n".join([*head, _table(codes, "code n_turns cross_validated_kappa"), *recipe]) + "\n"
     sets = " and ".join(f"{name} ({', '.join((*codes, rest))})" for name, (codes, rest) in SETS.items())
     parts = [
         *head,
@@ -156,7 +141,7 @@ def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
         "## As good as another coder?",
         _beside(codes),
         "## Rates of sessions",
-        _table(sessions, _SESSIONS),
+        _table(sessions, _SESSIONS, code="rate"),
         "## How each number was computed",
         _METHODS.format(sets=sets, turns=FEWEST_TURNS, positives=FEWEST_POSITIVES, fewest=FEWEST_CLUSTERS).strip(),
         *recipe,
@@ -240,10 +225,11 @@ def _list(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {one}" for one in sentences)
 
 
-def _table(frame: pd.DataFrame, columns: Mapping[str, str]) -> str:
+def _table(frame: pd.DataFrame, columns: str, **heads: str) -> str:
     """Return these columns as a Markdown table, numbers with their intervals."""
-    rows = [[_cell(row, name) for name in columns] for row in frame.to_dict("records")]
-    lines = [list(columns.values()), ["---"] * len(columns), *rows]
+    names, called = columns.split(), _HEADS | heads
+    rows = [[_cell(row, name) for name in names] for row in frame.to_dict("records")]
+    lines = [[called.get(name, name) for name in names], ["---"] * len(names), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -298,4 +284,4 @@ def _beside(codes: pd.DataFrame) -> str:
     counts = own["machine_is"].replace("", "undefined").value_counts()
     where = "; ".join(f"{words}: {n}" for words, n in counts.items())
     head = f"On the turns that at least two people coded. Codes for which the machine is {where}."
-    return f"{head}\n\n{_table(own, _BESIDE)}"
+    return f"{head}\n\n{_table(own, _BESIDE, alpha='alpha of people')}"
