@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from therapy_analytics.codes import Codebook, codebook_named
-from therapy_analytics.coding._books import book_json
-from therapy_analytics.coding._page import assemble
+from therapy_analytics.coding._page import assemble, book_json
 from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.coding._training import training_json
 from therapy_analytics.core.errors import BadOptionError, UnknownNameError
