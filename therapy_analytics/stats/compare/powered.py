@@ -24,12 +24,11 @@ from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.measures.intervals import Z95
 from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.agreement._cells import LISTED
-from therapy_analytics.stats.agreement._gold import read_gold
-from therapy_analytics.stats.agreement._machine import read_machine
 from therapy_analytics.stats.compare.groups import ALL, TOGETHER, Grouped
 from therapy_analytics.stats.compare.phrases import p_phrase, unit_name
 from therapy_analytics.stats.compare.sessions import Results
+from therapy_analytics.stats.machine_codes import read_machine
+from therapy_analytics.stats.people_codes import LISTED, read_gold
 
 Names = NDArray[np.generic]
 

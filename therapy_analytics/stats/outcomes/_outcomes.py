@@ -20,9 +20,8 @@ from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.results import as_csv, form_of
 from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.agreement._gold import read_gold
-from therapy_analytics.stats.agreement._machine import read_machine
 from therapy_analytics.stats.compare.sessions import read_results
+from therapy_analytics.stats.machine_codes import read_machine
 from therapy_analytics.stats.outcomes.associations import associations
 from therapy_analytics.stats.outcomes.corrected import DRAWN, drawn_slopes, drawn_turns
 from therapy_analytics.stats.outcomes.course import course_lines, course_table
@@ -30,6 +29,7 @@ from therapy_analytics.stats.outcomes.join import joined
 from therapy_analytics.stats.outcomes.scales import Scale, scale_index
 from therapy_analytics.stats.outcomes.scores import read_scores, under_pseudonyms
 from therapy_analytics.stats.outcomes.words import TAGGER_ERROR, findings, in_short, summary, who, with_people
+from therapy_analytics.stats.people_codes import read_gold
 
 BY = ("client", "counselor")
 Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]

@@ -12,12 +12,12 @@ import pandas as pd
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.ids import safe_id
 from therapy_analytics.core.printable import counted
-from therapy_analytics.stats.agreement._match import plain_id
 from therapy_analytics.stats.compare.courses import Sessions, dates_fit, numbered, sessions_of
 from therapy_analytics.stats.compare.groups import ComparedMeasure, choose
 from therapy_analytics.stats.compare.sessions import Results
 from therapy_analytics.stats.outcomes.scales import Scale
 from therapy_analytics.stats.outcomes.scores import OPTION, Scores, rows_in_words
+from therapy_analytics.stats.turn_matching import plain_id
 
 IDENTITY = ("session_id", "client", "counselor", "date", "number", "guessed")
 UNMATCHED = ("side", "row", "session_id", "client", "date", "number", "scale", "score", "why")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.readers import plain_name
-from therapy_analytics.stats.agreement._gold import read_table
+from therapy_analytics.stats.people_tables import read_table
 
 COLUMNS = (
     *("name", "label", "also", "low", "high", "better", "sd", "reliability", "reliable_change", "by_error", "cutoff"),

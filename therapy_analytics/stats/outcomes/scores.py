@@ -13,11 +13,10 @@ import pandas as pd
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError, how_to_install
 from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
-from therapy_analytics.stats.agreement._cells import NONE
-from therapy_analytics.stats.agreement._gold import as_text, named, read_table
-from therapy_analytics.stats.agreement._match import session_names
 from therapy_analytics.stats.compare.courses import iso_dates
 from therapy_analytics.stats.outcomes.scales import Scale, compact
+from therapy_analytics.stats.people_tables import NONE, as_text, named, read_table
+from therapy_analytics.stats.turn_matching import session_names
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "session_id": ("session_id", "session", "sessionid", "transcript_id", "transcript", "source_file", "file",

@@ -8,6 +8,7 @@ left out, of every pair and code. Tests compare these formulas with the librarie
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -166,15 +167,11 @@ def coincidences_of(values: Ints, cluster: Ints, shape: tuple[int, int], weight:
     return found
 
 
-def _least_agreement(rows: Floats, columns: Floats) -> float:
-    """Return the least share of equal units that two distributions of values (K,) allow."""
-    return max(0.0, float((rows + columns - 1).max()))
-
-
 def _least_kappa(table: Floats) -> float:
+    """Return the least kappa that these shares of values allow."""
     rows, columns = (table.sum(axis=axis) / table.sum() for axis in (-1, -2))
     expected = (rows * columns).sum()
-    return float(over(_least_agreement(rows, columns) - expected, 1 - expected))
+    return float(over(max(0.0, (rows + columns - 1).max()) - expected, 1 - expected))
 
 
 def _least_ac1(table: Floats) -> float:
@@ -186,7 +183,7 @@ def _least_ac1(table: Floats) -> float:
 def _least_alpha(coincidences: Floats) -> float:
     values = coincidences.sum(axis=-1)
     n = values.sum()
-    observed = n * (1 - _least_agreement(values / n, values / n))
+    observed = n * (1 - max(0.0, (2 * values / n - 1).max()))
     return float(1 - over((n - 1) * observed, n**2 - (values**2).sum()))
 
 
@@ -250,6 +247,32 @@ def estimate(coefficient: Coefficient, clusters: Floats, *, bounded: bool = True
 def interval_columns(name: str, numbers: tuple[float, ...]) -> dict[str, float]:
     """Return the columns of an estimate: ``kappa``, ``kappa_lo``, ``kappa_hi``."""
     return dict(zip((name, f"{name}_lo", f"{name}_hi"), numbers, strict=True))
+
+
+def with_interval(row: Mapping[Any, Any], name: str) -> str:
+    """Return a number of a row in words, with its interval where there is one.
+
+    Examples
+    --------
+    >>> with_interval({"kappa": 0.514, "kappa_lo": 0.4, "kappa_hi": 0.6}, "kappa")
+    '.51 [.40, .60]'
+    >>> with_interval({"kappa": float("nan")}, "kappa")
+    'undefined'
+    """
+    value, low, high = (row.get(f"{name}{end}") for end in ("", "_lo", "_hi"))
+    if value is None or np.isnan(value):
+        return "undefined"
+    if row.get("n_differ") == 0 and value == 1:
+        return f"0 of {row['n_turns']:,.0f} turns differ"
+    interval = "" if low is None or high is None or np.isnan(low) else f" [{short(low)}, {short(high)}]"
+    return f"{short(value)}{interval}"
+
+
+def short(value: float) -> str:
+    """Return two digits of a number, without a zero before them."""
+    text = f"{value:.2f}"
+    text = text.removeprefix("-") if float(text) == 0 else text
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
 def bins_of(p: Floats) -> Ints:

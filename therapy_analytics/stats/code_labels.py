@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from therapy_analytics.codes import Code, builtin_codebooks
 from therapy_analytics.codes.lanes import books_in_order
+from therapy_analytics.stats.people_tables import slug
 
 EXHAUSTIVE = frozenset({"mi", "misc", "miti"})
 """Books whose codes leave no reflection, question or input uncoded; BOLT codes only some kinds of each."""
@@ -38,9 +39,11 @@ class LabelMeaning:
     part_of: frozenset[str] = frozenset()
     rest: str = ""
 
-
-def _only(column: str) -> LabelMeaning:
-    return LabelMeaning(column, frozenset({column}), same=frozenset({column}))
+    def member(self, name: str) -> str:
+        """Return the one code of a set (of `SETS`) that the label means, or the value for none of them, or ""."""
+        codes, rest = SETS[name]
+        found = [code for code in codes if code in self.sure]
+        return found[0] if len(found) == 1 else (rest if self.rest == rest and not found else "")
 
 
 @dataclass(frozen=True)
@@ -73,14 +76,16 @@ class LabelIndex:
 
     def meaning_of(self, name: str, book: str) -> LabelMeaning | None:
         """Return the meaning of the code of this name: a column, an id, a label or the name of a code."""
-        if name in self.machine and name not in _index():
-            return _only(name)
         codes = _index().get(_base(name), ())
-        if not codes:
-            ends = [column for column in self.machine if column.endswith(f"_{name}")]
-            return _only(ends[0]) if len(ends) == 1 else None
-        order = {one: place for place, one in enumerate((book, *books()))}
-        return _meaning(min(codes, key=lambda code: order[code.book]), self.machine)
+        if codes and not (name in self.machine and name not in _index()):
+            order = {one: place for place, one in enumerate((book, *books()))}
+            return _meaning(min(codes, key=lambda code: order[code.book]), self.machine)
+        own = [name] if name in self.machine else [one for one in self.machine if one.endswith(f"_{name}")]
+        return LabelMeaning(own[0], frozenset(own), same=frozenset(own)) if len(own) == 1 else None
+
+    def meanings(self, labels: Iterable[str], book: str) -> dict[str, LabelMeaning]:
+        """Return the meanings of those labels that are known."""
+        return {label: found for label in labels if (found := self.meaning(label, book)) is not None}
 
 
 def books() -> tuple[str, ...]:
@@ -88,16 +93,22 @@ def books() -> tuple[str, ...]:
     return tuple(book.id for book in books_in_order())
 
 
-def slug(label: object) -> str:
-    """Return a label in lower case with _ for spaces; plus and minus stay, for they tell codes of MISC apart.
+def bearing_on(code: str, meanings: Sequence[LabelMeaning]) -> list[int]:
+    """Return the places of the labels that bear on a code: those of its own book alone where one of them names it."""
+    if code not in {meaning.own for meaning in meanings}:
+        return list(range(len(meanings)))
+    book = code.partition("_")[0]
+    return [at for at, one in enumerate(meanings) if one.own.partition("_")[0] == book]
 
-    Examples
-    --------
-    >>> slug(" Open Question "), slug("R+")
-    ('open_question', 'r+')
+
+def covered(meanings: Sequence[LabelMeaning], *, fewest: int = 2) -> list[str]:
+    """Return the codes that these labels code as present and as absent.
+
+    A code of which only sub-codes are coded needs at least `fewest` of them.
     """
-    text = str(label).strip().lower().replace(".", "_")
-    return "_".join(text.replace("-", " ").split()) + ("-" if text.endswith("-") and len(text) > 1 else "")
+    parts = Counter(code for one in meanings for code in one.part_of)
+    found = {code for one in meanings for code in one.same} | {code for code in parts if parts[code] >= fewest}
+    return sorted(found & {code for one in meanings for code in one.sure})
 
 
 def _base(label: str) -> str:
@@ -133,11 +144,14 @@ def _meaning(code: Code, machine: frozenset[str]) -> LabelMeaning:
     near = _crosswalked(code, "broader", "overlaps")
     all_codes = [one for each in builtin_codebooks() for one in each.codes]
     of_near = {f"{one.book}_{one.parent}" for one in all_codes if one.column in near and one.parent}
-    unsure = (near | of_near | kinds) - sure
-    part_of = above | (wider if code.book in EXHAUSTIVE else set())
-    rest = code.group if code.group in {"other", "neutral"} else ""
-    sets = [frozenset(one & machine) for one in (sure, unsure, same, part_of)]
-    return LabelMeaning(code.column, sets[0], sets[1], sets[2], sets[3], rest)
+    return LabelMeaning(
+        own=code.column,
+        sure=machine & sure,
+        unsure=machine & ((near | of_near | kinds) - sure),
+        same=machine & same,
+        part_of=machine & (above | (wider if code.book in EXHAUSTIVE else set())),
+        rest=code.group if code.group in {"other", "neutral"} else "",
+    )
 
 
 def _crosswalked(code: Code, *qualities: str) -> set[str]:

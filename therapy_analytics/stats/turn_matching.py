@@ -1,4 +1,4 @@
-"""Which turn of the results each row of the human codes is about."""
+"""Which turn of the results each row of a table of codes is about: a code must never land on another turn."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ SHIFTED = 0.05
 """If the words of a larger share of a session's rows differ from those of their turn, its numbers have shifted."""
 HALF = 0.5
 _GOLD = "gold"
+_RECORDINGS = frozenset((".wav", ".mp3", ".m4a", ".mp4", ".mov", ".avi", ".flac", ".ogg", ".wma", ".webm", ".doc"))
 _BRACKETED = re.compile(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>")
 _WHOLE = re.compile(r"(\d+)\.0")
 _WORD = re.compile(r"[^\W_]+")
@@ -49,7 +50,7 @@ def match(rows: pd.DataFrame, turns: pd.DataFrame, pseudonyms: Pseudonyms | None
     if "turn" in rows:
         place, how = _by_number(rows, turns, "turn")
         if words:
-            place, how = _mend(rows, turns, place, how)
+            place, how = _mended(rows, turns, place, how)
     elif "first_row" in rows and "first_row" in turns:
         place, how = _by_number(rows, turns, "first_row")
     elif words:
@@ -77,9 +78,8 @@ def _sessions(
     by_plain: dict[str, list[str]] = {}
     for name in known:
         by_plain.setdefault(plain_id(name), []).append(name)
-    exact = {name: [name] for name in known}
-    given = session_names(rows["session_id"].astype(str).str.strip(), known, pseudonyms)
-    fits = {name: exact.get(name) or by_plain.get(plain_id(name), []) for name in given.unique()}
+    exact, given = set(known), session_names(rows["session_id"].astype(str).str.strip(), known, pseudonyms)
+    fits = {name: [name] if name in exact else by_plain.get(plain_id(name), []) for name in given.unique()}
     found = [fits[name][0] if len(fits[name]) == 1 else "" for name in given]
     unknown, unclear = sum(not some for some in fits.values()), sum(len(some) > 1 for some in fits.values())
     if fits and not any(found):
@@ -114,9 +114,6 @@ def session_names(names: pd.Series, known: Collection[str], pseudonyms: Pseudony
     return names.map(found)
 
 
-_RECORDINGS = frozenset((".wav", ".mp3", ".m4a", ".mp4", ".mov", ".avi", ".flac", ".ogg", ".wma", ".webm", ".doc"))
-
-
 def plain_id(name: object) -> str:
     """Return a session's name in lower case, of a file without its folders and ending; 7 and 7.0 are one.
 
@@ -147,7 +144,9 @@ def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints
         return np.where(own >= 0, first[own], -1).astype(np.int64)
 
     place, how = found(number), f"by session and {name}"
-    if name == "turn" and _from_one(rows["session_id"], number, turns):
+    # Turns may be counted from 1 where none is 0, and some session has one more than its last turn.
+    last = rows["session_id"].map(turns.groupby("session_id")[name].max())
+    if name == "turn" and (number != 0).all() and (number == last + 1).any():
         before = found(number - 1)
         # Of drawn turns, the last is not that of the session: a number beyond it says little.
         if (before >= 0).sum() > (place >= 0).sum():
@@ -155,13 +154,7 @@ def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints
     return place, how
 
 
-def _from_one(session: pd.Series, number: pd.Series, turns: pd.DataFrame) -> bool:
-    """Return whether turns may be counted from 1: none is 0, and some session has one more than its last turn."""
-    last = session.map(turns.groupby("session_id")["turn"].max())
-    return bool((number != 0).all() and (number == last + 1).any())
-
-
-def _mend(rows: pd.DataFrame, turns: pd.DataFrame, place: Ints, how: str) -> tuple[Ints, str]:
+def _mended(rows: pd.DataFrame, turns: pd.DataFrame, place: Ints, how: str) -> tuple[Ints, str]:
     """Match by words those sessions whose numbers lead to other words."""
     mine, theirs = ([" ".join(_words(text)) for text in one["text"]] for one in (rows, turns))
     # A row may be a part of its turn.

@@ -19,7 +19,6 @@ from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.results.tables import GOLD
 
 KEYS = ("session_id", "turn", "role")
-_KEPT = (*KEYS, "first_row", "text")
 _RESULTS = "results"
 
 
@@ -83,7 +82,7 @@ def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any], sessions: pd.DataFr
     if missing or not codes:
         problem = f"the table of turns has no {', '.join(missing) or 'codes'}"
         raise BadOptionError(_RESULTS, problem, "Give an analysis, its wide_turns, or the folder of its results")
-    kept = [name for name in frame.columns if name in _KEPT or str(name).startswith(GOLD)]
+    kept = [name for name in frame if name in {*KEYS, "first_row", "text"} or str(name).startswith(GOLD)]
     turns = frame[kept].reset_index(drop=True).astype({"session_id": str, "role": str})
     for name in ("turn", "first_row"):
         if name in turns:
