@@ -83,9 +83,9 @@ def test_there_are_no_folders_of_sessions_figures_or_words_unless_asked(undistur
 
 
 def test_figures_that_are_asked_for_bring_folders(talks: Path, tmp_path: Path) -> None:
-    drawn = ta.Writing(form="parquet", figures=("svg",))
+    drawn = ta.Writing(form="parquet", plots="session", figures=("svg",))
     out = ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=drawn).out
-    assert {"turns.csv", "timeline.svg"} <= {path.name for path in (out / "folders" / "nair_yuki").iterdir()}
+    assert {"turns.csv", "session.svg"} <= {path.name for path in (out / "folders" / "nair_yuki").iterdir()}
     assert (out / "profile.svg").is_file()
     before = files(out)
     shutil.rmtree(out / "folders" / "nair_yuki")

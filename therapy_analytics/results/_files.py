@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -98,8 +99,10 @@ class Record:
         A hash of everything that the tables depend on: sessions, settings, program and its data.
     ids : tuple of str
         The sessions, in order.
+    plots : {"session", "all", "none"}
+        Which figures of the session are drawn.
     figures : tuple of str
-        The formats of the session's figures.
+        Their formats.
     figure_width : float or None
         Their width in millimetres, if one was asked for.
     about : mapping of str to str
@@ -118,6 +121,7 @@ class Record:
 
     key: str
     ids: tuple[str, ...]
+    plots: Literal["session", "all", "none"] = "session"
     figures: tuple[str, ...] = ()
     figure_width: float | None = None
     about: Mapping[str, str] = field(default_factory=dict)

@@ -35,7 +35,7 @@ _STAY = frozenset({*_FOLDERS, GOING, LOCK})
 @cache
 def _figures() -> dict[str, list[str]]:
     """Return the files of the figures of a whole run, by format."""
-    from therapy_analytics.plots._figures import FORMATS, run_figures  # noqa: PLC0415 (plots load matplotlib)
+    from therapy_analytics.plots.files import FORMATS, run_figures  # noqa: PLC0415 (plots load matplotlib)
 
     return {kind: [f"{one.__name__}.{kind}" for one in run_figures()] for kind in FORMATS}
 

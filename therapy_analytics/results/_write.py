@@ -151,7 +151,7 @@ def _draw(folder: Path, record: Record, tagger: str) -> list[Remark]:
     """Draw the figures of a session, if any are asked for, from the numbers in its files; return what failed."""
     if not record.figures:
         return []
-    from therapy_analytics.plots._figures import session_figures, tables_first, write_figures  # noqa: PLC0415
+    from therapy_analytics.plots.files import session_figures, tables_first, write_figures  # noqa: PLC0415
 
     failed: list[Remark] = []
     with tables_first(failed, folder / "figures"):
@@ -165,7 +165,7 @@ def _draw(folder: Path, record: Record, tagger: str) -> list[Remark]:
         }
         tables["profile"].attrs["tagger"] = tagger
         write_figures(
-            session_figures(), tables, folder,
+            session_figures(record.plots), tables, folder,
             formats=record.figures, width_mm=record.figure_width, failed=failed,
         )  # fmt: skip
     return failed
@@ -216,7 +216,7 @@ def write_run_figures(
     list of Remark
         Which could not be drawn, and why.
     """
-    from therapy_analytics.plots._figures import run_figures, tables_first, write_figures  # noqa: PLC0415 (matplotlib)
+    from therapy_analytics.plots.files import run_figures, tables_first, write_figures  # noqa: PLC0415 (matplotlib)
 
     failed: list[Remark] = []
     part = unique_part(folders / "figures")

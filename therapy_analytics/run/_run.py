@@ -15,7 +15,7 @@ from therapy_analytics.core.folders import written_to
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.measures.settings import Settings, as_recipe, program
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
-from therapy_analytics.plots._figures import check_formats, check_width
+from therapy_analytics.plots.files import Plots, check_formats, check_width
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers.transcripts import find_transcripts
@@ -140,6 +140,8 @@ def _nothing(found: Survey) -> NothingToReadError:
 
 def _check(settings: Settings, writing: Writing) -> None:
     refuse_taken_names(settings)
+    if writing.plots not in (None, *get_args(Plots)):
+        raise BadOptionError("--plots", f"there are no figures named {writing.plots!r}", "Known: session, all")
     check_formats(writing.formats)
     check_width(writing.figure_width)
     if writing.form not in get_args(Form):
@@ -186,6 +188,7 @@ def _work(
         out=out.absolute(),
         form=writing.form,
         key=results.hash_of_all([asked, program(), pool]),
+        plots=(writing.plots or "session") if writing.formats else "none",
         figures=writing.formats,
         figure_width=writing.figure_width,
         groupings=groupings,

@@ -24,6 +24,7 @@ from therapy_analytics.text.donors import SurrogatePool
 
 if TYPE_CHECKING:
     from therapy_analytics.core.session import Session
+    from therapy_analytics.plots.files import Plots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,8 @@ class Work:
         A folder for each session, or data files of many sessions.
     key : str
         A hash of everything that the files of all sessions depend on.
+    plots : {"session", "all", "none"}
+        Which figures of each session are drawn.
     figures : tuple of str
         The formats of figures.
     figure_width : float or None
@@ -62,6 +65,7 @@ class Work:
     out: Path
     form: Form
     key: str
+    plots: Plots = "session"
     figures: tuple[str, ...] = ()
     figure_width: float | None = None
     groupings: frozenset[str] = frozenset()
@@ -151,7 +155,7 @@ def _has_folder(session: str, key: str, work: Work) -> bool:
     found = results.read_record(folder / results.DONE)
     if found is None or found.key != key or not results.session_is_whole(folder, found):
         return False
-    asked = replace(found, figures=work.figures, figure_width=work.figure_width, not_drawn=())
+    asked = replace(found, plots=work.plots, figures=work.figures, figure_width=work.figure_width, not_drawn=())
     if found != asked:
         results.write_figures_again(folder, asked, tagger=work.settings.tagger.kind)
     return True
@@ -195,6 +199,7 @@ def _write_folders(found: _BatchTables, folders: Path, keys: Mapping[str, str], 
         record = Record(
             key=keys[session.id],
             ids=(session.id,),
+            plots=work.plots,
             figures=work.figures,
             figure_width=work.figure_width,
             about={name: text for name, text in tables.about(session).items() if name not in set(core)},

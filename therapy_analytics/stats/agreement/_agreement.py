@@ -125,13 +125,13 @@ class Agreement:
     def _draw(self, folder: Path) -> list[Remark]:
         """Draw the figures; return which could not be drawn."""
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415  # matplotlib is slow to import
-        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
+        from therapy_analytics.plots.files import tables_first  # noqa: PLC0415
 
         failed: list[Remark] = []
         for name, plot in FIGURES.items():
             path = folder / f"{name}.png"
             with tables_first(failed, path):
-                from therapy_analytics.plots._save import save  # noqa: PLC0415
+                from therapy_analytics.plots.files import save  # noqa: PLC0415
 
                 save(PLOTS[plot], getattr(self, name), private.fresh(path))
         return failed

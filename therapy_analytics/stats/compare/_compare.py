@@ -193,13 +193,13 @@ class Comparison:
     def _draw(self, out: Path, families: Sequence[str]) -> list[Remark]:
         """Draw the figures; return which could not be drawn."""
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
+        from therapy_analytics.plots.files import tables_first  # noqa: PLC0415
 
         failed: list[Remark] = []
         for family in families:
             path = out / f"comparison_{family}.png"
             with tables_first(failed, path):
-                from therapy_analytics.plots._save import save  # noqa: PLC0415
+                from therapy_analytics.plots.files import save  # noqa: PLC0415
                 from therapy_analytics.plots.group_comparison import most_different  # noqa: PLC0415
 
                 table = most_different(self.groups[self.groups["family"] == family], self.table, common=self.usual)

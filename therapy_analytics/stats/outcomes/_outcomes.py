@@ -188,13 +188,13 @@ class Outcomes:
     def _drawn(self, out: Path, figures: Mapping[str, str]) -> tuple[dict[str, bytes], list[Remark]]:
         """Draw the figures of people into files; return them, empty where that failed, and why."""
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
+        from therapy_analytics.plots.files import tables_first  # noqa: PLC0415
 
         failed: list[Remark] = []
         found = dict.fromkeys(figures, b"")
         for name, file in figures.items():
             with tables_first(failed, out / file):
-                from therapy_analytics.plots._save import save  # noqa: PLC0415
+                from therapy_analytics.plots.files import save  # noqa: PLC0415
 
                 table = self.lines[self.lines["who"] == name]
                 found[name] = save(PLOTS["client_course"], table, private.fresh(out / file)).read_bytes()
