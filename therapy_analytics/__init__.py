@@ -3,7 +3,7 @@
 >>> import therapy_analytics as ta
 >>> sessions = ta.read("transcripts/")  # doctest: +SKIP
 >>> analysis = ta.analyze(sessions)  # doctest: +SKIP
->>> ta.plots.timeline(analysis.turns.query("session_id == 'dana_1'"))  # doctest: +SKIP
+>>> ta.plots.session(analysis.where("session_id == 'dana_1'"))  # doctest: +SKIP
 """
 
 from __future__ import annotations

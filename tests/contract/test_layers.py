@@ -165,11 +165,11 @@ def test_registered_names_are_what_they_were() -> None:
         "profile",
         "profile_references",
         "responses",
+        "session",
         "synchrony",
         "synchrony_all",
         "synchrony_overview",
         "thirds",
-        "timeline",
     ]
 
 

@@ -105,8 +105,10 @@ class Record:
         A hash of everything that the tables depend on: sessions, settings, program and its data.
     ids : tuple of str
         The sessions, in order.
+    plots : {"session", "all", "none"}
+        Which figures of the session are drawn.
     figures : tuple of str
-        The formats of the session's figures.
+        Their formats.
     figure_width : float or None
         Their width in millimetres, if one was asked for.
     about : mapping of str to str
@@ -125,6 +127,7 @@ class Record:
 
     key: str
     ids: tuple[str, ...]
+    plots: str = "session"
     figures: tuple[str, ...] = ()
     figure_width: float | None = None
     about: Mapping[str, str] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from therapy_analytics.core.folders import written_to
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.measures.settings import Settings, as_recipe, program
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
-from therapy_analytics.plots._figures import check_formats, check_width
+from therapy_analytics.plots.files import check_formats, check_plots, check_width
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers.transcripts import find_transcripts
@@ -118,6 +118,7 @@ def run(
 def _check(settings: Settings, writing: Writing) -> None:
     """Refuse what cannot be written, and options on workers that contradict each other or have no effect."""
     refuse_taken_names(settings)
+    check_plots(writing.plots or "session")
     check_formats(writing.formats)
     check_width(writing.figure_width)
     if writing.form not in get_args(Form):
@@ -172,6 +173,7 @@ def _work(
         out=out.absolute(),
         form=writing.form,
         key=results.hash_of_all([asked, program(), [(one.digest, one.client) for one, _ in donors]]),
+        plots=(writing.plots or "session") if writing.formats else "none",
         figures=writing.formats,
         figure_width=writing.figure_width,
         groupings=groupings,

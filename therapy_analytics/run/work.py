@@ -26,6 +26,7 @@ from therapy_analytics.text.donors import Candidate, SurrogatePool, shortened, s
 
 if TYPE_CHECKING:
     from therapy_analytics.core.session import Session
+    from therapy_analytics.plots.files import Plots
 
 _CHANGED = ("its file has changed since the run began", "Leave the transcripts as they are until the run is done")
 
@@ -38,7 +39,7 @@ class Work:
     ----------
     run : str
         Random, so that a worker of a cluster forgets what it holds of an earlier run.
-    settings, options, form, figures, figure_width
+    settings, options, form, plots, figures, figure_width
         As `run` was given them.
     donors : tuple of (Candidate, SurveyedSession)
         The donors of surrogate pairs.
@@ -59,6 +60,7 @@ class Work:
     out: Path
     form: Form
     key: str
+    plots: Plots = "session"
     figures: tuple[str, ...] = ()
     figure_width: float | None = None
     groupings: frozenset[str] = frozenset()
@@ -197,7 +199,7 @@ def _has_folder(session: str, key: str, work: Work) -> bool:
     found = results.read_record(folder / results.DONE)
     if found is None or found.key != key or not results.session_is_whole(folder, found):
         return False
-    asked = replace(found, figures=work.figures, figure_width=work.figure_width, not_drawn=())
+    asked = replace(found, plots=work.plots, figures=work.figures, figure_width=work.figure_width, not_drawn=())
     if found != asked:
         results.write_figures_again(folder, asked, _drawing(work))
     return True
@@ -242,6 +244,7 @@ def _write_folders(found: _Measured, keys: Mapping[str, str], work: Work) -> Non
         record = Record(
             key=keys[session.id],
             ids=(session.id,),
+            plots=work.plots,
             figures=work.figures,
             figure_width=work.figure_width,
             about={name: text for name, text in tables.about(session).items() if name not in set(core)},
@@ -255,7 +258,7 @@ def _write_folders(found: _Measured, keys: Mapping[str, str], work: Work) -> Non
 def _drawing(work: Work) -> results.Draw:
     """Return what draws the figures of a session."""
     kind = work.settings.tagger.kind
-    return partial(draw_session, formats=work.figures, width_mm=work.figure_width, tagger=kind)
+    return partial(draw_session, plots=work.plots, formats=work.figures, width_mm=work.figure_width, tagger=kind)
 
 
 def _write_data_files(

@@ -13,6 +13,7 @@ import pandas as pd
 from therapy_analytics.codes import Code
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.third_party import threads
+from therapy_analytics.plots.files import Plots
 from therapy_analytics.readers.account import Remark
 from therapy_analytics.results import Form, read_sessions
 from therapy_analytics.run.survey import InputFile
@@ -35,12 +36,13 @@ class Writing:
     form : {"csv", "parquet"}
         ``csv``: a folder of tables for each session, and tables of all. ``parquet``, for very many sessions: folders
         ``sessions``, ``turns`` and so on, of data files that hold many sessions each.
-    figures : tuple of str or None
-        The formats of figures: png, svg, pdf; () for no figures. None is png for ``csv``; there are none with
-        ``parquet``.
+    plots : {"session", "all", "none"} or None
+        Which figures are drawn: one of each session and those of the run, all of them, or none. None is ``session`` for
+        ``csv``; there are none with ``parquet``.
+    figures : tuple of str
+        The formats of figures: png, svg, pdf.
     figure_width : float or None
-        The width of figures in millimetres: 85 for one column of a journal, 174 for two. None is what each figure is
-        best at.
+        The width of figures in millimetres: 85 for one column of a journal, 174 for two, which is also what None is.
     report : bool or None
         Whether ``report.html`` is written, with the words of the sessions if the settings ask for quotes. None is yes
         for ``csv``; it is not available with ``parquet``.
@@ -68,7 +70,8 @@ class Writing:
     """
 
     form: Form = "csv"
-    figures: tuple[str, ...] | None = None
+    plots: Plots | None = None
+    figures: tuple[str, ...] = ("png",)
     figure_width: float | None = None
     report: bool | None = None
     processes: int = 1
@@ -84,8 +87,9 @@ class Writing:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The formats of figures."""
-        return ("png",) * (self.form == "csv") if self.figures is None else self.figures
+        """The formats of the figures that are drawn; none where none are."""
+        plots = self.plots or ("session" if self.form == "csv" else "none")
+        return () if plots == "none" else self.figures
 
     @property
     def page(self) -> bool:
