@@ -15,9 +15,9 @@ from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers._beside import shown_fields
 from therapy_analytics.readers._files import find_files
-from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers.account import Account
 from therapy_analytics.readers.base import READERS, ReadOptions, load_source
+from therapy_analytics.readers.paths import placed
 from therapy_analytics.readers.pseudonymous import pseudonymous
 from therapy_analytics.readers.transcript_reading import Names, TranscriptReading, no_words, read_named, read_transcript
 from therapy_analytics.readers.transcripts import Transcript, find_transcripts

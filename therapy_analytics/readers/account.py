@@ -18,8 +18,8 @@ from therapy_analytics.readers._beside import is_kept, shown_fields
 from therapy_analytics.readers._files import transcripts_in
 from therapy_analytics.readers._metadata import SessionTable as Table
 from therapy_analytics.readers._metadata import plain_name, table_at
-from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers.base import ReadOptions
+from therapy_analytics.readers.paths import placed
 from therapy_analytics.readers.transcript_reading import TranscriptReading
 
 _MOST_LISTED = 12

@@ -26,7 +26,6 @@ from therapy_analytics.readers._limits import (
     too_many_rows,
 )
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
-from therapy_analytics.readers._paths import size
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.readers.base import (
@@ -38,6 +37,7 @@ from therapy_analytics.readers.base import (
     load_source,
 )
 from therapy_analytics.readers.build import build_session, fingerprint
+from therapy_analytics.readers.paths import size
 from therapy_analytics.readers.pseudonymous import named_by, pseudonymous
 from therapy_analytics.readers.transcripts import Transcript, beginning
 

@@ -16,7 +16,7 @@ from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.folders import OUT, remove_made, seen_from
 from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms, is_pseudonym
-from therapy_analytics.readers._paths import placed, version
+from therapy_analytics.readers.paths import placed, version
 from therapy_analytics.results import PAGE, Folder
 
 if TYPE_CHECKING:

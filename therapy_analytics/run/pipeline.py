@@ -18,7 +18,7 @@ from therapy_analytics.measures.settings import Settings, as_recipe, program
 from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.plots.files import check_formats, check_plots, check_width
 from therapy_analytics.readers import Account, ReadOptions
-from therapy_analytics.readers._paths import placed
+from therapy_analytics.readers.paths import placed
 from therapy_analytics.readers.transcripts import find_transcripts
 from therapy_analytics.results import Form, tables
 from therapy_analytics.results.analysis import core_measures
