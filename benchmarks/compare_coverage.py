@@ -97,7 +97,7 @@ def power(rng: np.random.Generator) -> Iterator[dict[str, object]]:
         share = (two_samples(values[:n], values[n:], 2_000, 0)[0] < 0.05).mean()
         yield {"design": f"{n} v {k}", "difference": round(findable(n, k), 2), "found": round(float(share), 3)}
     for n in (6, 8, 12):
-        share = (sign_flips(rng.normal(findable(n), 1, (n, N)), 2_000, 0)[0] < 0.05).mean()
+        share = (sign_flips(rng.normal(findable(n), 1, (n, N)), np.zeros((n, N)), 2_000, 0)[0] < 0.05).mean()
         yield {"design": f"{n} pairs", "difference": round(findable(n), 2), "found": round(float(share), 3)}
 
 

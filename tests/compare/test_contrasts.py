@@ -169,7 +169,7 @@ def test_p_is_that_of_scipys_permutations() -> None:
     )
     # With equal sizes the studentised difference orders the splits as the difference does.
     assert two_samples(x[:, None], y[:, None], 1_000, 0)[0][0] == pytest.approx(theirs.pvalue)
-    ours = sign_flips((x - y)[:, None], 1_000, 0)[0][0]
+    ours = sign_flips(x[:, None], y[:, None], 1_000, 0)[0][0]
     flips = stats.permutation_test(
         (x - y,), lambda d, axis: np.mean(d, axis=axis), permutation_type="samples", n_resamples=np.inf, vectorized=True
     )

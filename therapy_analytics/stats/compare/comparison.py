@@ -241,7 +241,9 @@ def compare(
     if level is not None:
         table, shown = pd.DataFrame(columns=list(COLUMNS)), trends(trend, data)
     elif is_reference(against) and profiles is not None:
-        table, shown = _beside_references(data, groups, profiles)
+        columns = dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"])
+        table = against_references(data, groups, profiles).reindex(columns=list(columns))
+        shown = _nothing_to_compare(data) if table.empty else beside_references(table, data)
     else:
         table, shown, told = _in_contrasts(read, data, against, options)
     if profiles is not None:
@@ -263,12 +265,6 @@ def compare(
         sources=sources_of(*(source for _, source in read.sources), options.gold),
         usual=tuple(one.name for one in data.measures if one.usual),
     )
-
-
-def _beside_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    columns = list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"]))
-    table = against_references(data, groups, profiles).reindex(columns=columns)
-    return table, _nothing_to_compare(data) if table.empty else beside_references(table, data)
 
 
 def _in_contrasts(

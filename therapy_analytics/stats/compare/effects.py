@@ -6,7 +6,7 @@ Values are arrays (clusters, measures), nan where undefined: each cluster counts
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import combinations, islice, product
 from math import ceil, comb, nan, sqrt
@@ -228,20 +228,21 @@ def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> tuple[Floats,
     return p, "permutation, exact" if exact else f"permutation, {n_random:,} drawn"
 
 
-def sign_flips(differences: Floats, n_random: int, seed: int) -> tuple[Floats, str]:
-    """Test whether the mean of differences within clusters (n, m) is 0, for all measures jointly, by sign flips.
+def sign_flips(x: Floats, y: Floats, n_random: int, seed: int) -> tuple[Floats, str]:
+    """Test whether the mean of differences within clusters, of x and y (n, m), is 0, for all m measures jointly.
 
-    Differences are nan where a side is undefined; a measure with fewer than two, or with none but 0, is not tested. The
+    Returns as `two_samples`. A measure with fewer than two differences, or with none but 0, is not tested. The
     statistic is the absolute sum of differences over the root of the sum of their squares. It grows with Student's t,
-    and has a variance of 1 over all flips, whatever the measure.
+    and has a variance of 1 over all flips of signs, whatever the measure.
 
     Examples
     --------
-    >>> sign_flips(np.full((6, 1), 0.05), 1_000, 0)[0].tolist()  # 2 of 64 flips
+    >>> sign_flips(np.full((6, 1), 0.05), np.zeros((6, 1)), 1_000, 0)[0].tolist()  # 2 of 64 flips
     [0.03125]
     """
-    n, known = len(differences), np.nan_to_num(differences)
-    tested = (n_defined(differences) > 1) & (np.abs(known).sum(axis=0) > 0)
+    n, known = len(x), np.nan_to_num(x - y)
+    known[np.abs(known) <= _ROUNDING * np.abs(x)] = 0.0
+    tested = (n_defined(x - y) > 1) & (np.abs(known).sum(axis=0) > 0)
     rng = np.random.default_rng(seed)
 
     def draw(b: int) -> Ways:
@@ -414,23 +415,26 @@ def _power(size: float, n: int, k: int | None) -> float:
 # measure of synchrony. A difference of rates may be one of length alone, or may be hidden by it.
 
 
-def in_bins(turns: pd.DataFrame | None, sessions: pd.Series, code: str) -> Floats | None:
-    """Return what each session has in each bin of words: turns with the code, all turns that could have it, words.
+def in_bins(turns: pd.DataFrame | None, sessions: pd.Series, codes: Sequence[str]) -> list[Floats | None]:
+    """Return of each code what sessions have in each bin of words: turns with it, all that could have it, words.
 
-    (n_sessions, BINS, 3), from a row a turn: ``session_id`` (one of `sessions`), ``n_words`` and the code, missing in
-    turns that cannot have it. None where the turns, or their codes, are not known.
+    (n_sessions, BINS, 3), from a row a turn: ``session_id`` (one of `sessions`), ``n_words`` and the codes, missing in
+    turns that cannot have them. None where the turns, or their codes, are not known.
     """
-    if turns is None or code not in turns or "n_words" not in turns:
-        return None
+    if turns is None or "n_words" not in turns:
+        return [None for _ in codes]
     place = pd.Index(sessions.astype(str)).get_indexer(pd.Index(turns["session_id"].astype(str)))
-    hits, words = (turns[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in (code, "n_words"))
-    known = (place >= 0) & ~np.isnan(hits) & ~np.isnan(words)
-    if not known.any():
-        return None
-    place, hits, words = place[known], hits[known], words[known]
-    edges = np.quantile(words, np.arange(1, BINS) / BINS)
-    found = np.zeros((len(sessions), BINS, 3))
-    np.add.at(found, (place, np.searchsorted(edges, words)), np.stack([hits, np.ones_like(hits), words], axis=1))
+    words = turns["n_words"].to_numpy(dtype=np.float64, na_value=np.nan)
+    found: list[Floats | None] = []
+    for code in codes:
+        hits = turns[code].to_numpy(dtype=np.float64, na_value=np.nan) if code in turns else np.full(len(turns), np.nan)
+        known = (place >= 0) & ~np.isnan(hits) & ~np.isnan(words)
+        bins = np.zeros((len(sessions), BINS, 3))
+        if known.any():
+            edges = np.quantile(words[known], np.arange(1, BINS) / BINS)
+            columns = np.stack([hits[known], np.ones(known.sum()), words[known]], axis=1)
+            np.add.at(bins, (place[known], np.searchsorted(edges, words[known])), columns)
+        found.append(bins if known.any() else None)
     return found
 
 

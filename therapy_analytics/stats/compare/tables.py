@@ -24,8 +24,6 @@ SIDE = (
     *("mean", "mean_lo", "mean_hi", "session_mean", "session_median"),
 )
 _PAIRED_SHARE = 0.5
-_ROUNDING = 1e-12
-"""Differences smaller than this share of the values are rounding."""
 
 
 def against(name: str) -> str:
@@ -110,7 +108,7 @@ def comparison_table(
     if not contrasts:
         return pd.DataFrame(columns=list(COLUMNS))
     within = variance_within_groups(data)
-    bins = [effects.in_bins(turns, data.sessions["session_id"], one.code) for one in data.measures]
+    bins = effects.in_bins(turns, data.sessions["session_id"], [one.code for one in data.measures])
     parts = [_of_contrast(data, one, within, bins, (permutations, seed)) for one in contrasts]
     table = pd.concat(parts, ignore_index=True)
     table["p_adjusted"] = effects.holm(table["p"].to_numpy(dtype=np.float64))
@@ -137,7 +135,8 @@ def _of_contrast(
         x, y = np.where(undefined, np.nan, x), np.where(undefined, np.nan, y)
     few = _too_few(data, own, other, np.minimum(n_defined(x), n_defined(y)))
     tested = np.array([one.claimed and not data.barred for one in data.measures], dtype=np.bool_) & ~few
-    p, method = _test(np.where(tested, x, np.nan), np.where(tested, y, np.nan), drawn, paired=paired)
+    test = effects.sign_flips if paired else effects.two_samples
+    p, method = test(np.where(tested, x, np.nan), np.where(tested, y, np.nan), *drawn)
     difference, reach = effects.difference_reach(x, y, within, paired=paired)
     low, high = _ranges(data)
     like = [_like_length(data, j, (own, other), (x, y), bins[j], paired=paired) for j in range(len(data.measures))]
@@ -173,15 +172,6 @@ def _too_few(data: Grouped, own: Bools, other: Bools, clusters: Floats) -> Bools
         rate = (sums[0] + sums[1])[:, 0] / (sums[0] + sums[1])[:, 1]
     fewest = np.minimum(sums[0][:, 1], sums[1][:, 1]) * np.minimum(rate, 1 - rate)
     return np.asarray((clusters < FEWEST_TO_CLAIM) | (fewest < FEWEST_EVENTS))
-
-
-def _test(x: Floats, y: Floats, drawn: tuple[int, int], *, paired: bool) -> tuple[Floats, str]:
-    """Return p of each measure, and how permutations were taken; without values it is not tested."""
-    if not paired:
-        return effects.two_samples(x, y, *drawn)
-    differences = x - y
-    differences[np.abs(differences) <= _ROUNDING * np.abs(x)] = 0.0
-    return effects.sign_flips(differences, *drawn)
 
 
 def _like_length(

@@ -65,8 +65,6 @@ _OPEN = (
 
 def findings(table: pd.DataFrame, data: Grouped) -> Lines:
     """Return the sections on groups compared with each other."""
-    if table.empty:
-        return []
     sections = [_in_short(table, data), _at_a_glance(table, data), _differing(table, data)]
     if table["p"].notna().any():
         sections += [_alike(table, data), _inconclusive(table, data)]
@@ -75,8 +73,6 @@ def findings(table: pd.DataFrame, data: Grouped) -> Lines:
 
 def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
     """Return the sections on groups compared with references."""
-    if table.empty:
-        return []
     found = table[table["finding"] == DIFFERS].sort_values("p_adjusted", kind="stable")
     n, tested = len(found), int(table["p"].notna().sum())
     outside = f"{n or 'None'} of {tested:,} comparisons (a measure of a group beside a reference)"
