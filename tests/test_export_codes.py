@@ -35,7 +35,9 @@ def results(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Results:
     """Return results without words, and a table of codes."""
     folder = tmp_path_factory.mktemp("coded")
     (folder / "codes_Ann.csv").write_text(CODES)
-    run([samples / "nair_yuki.txt", samples / "aria_ben.json"], folder / "results", settings=Settings(tagger=FAST))
+    talks = [samples / "nair_yuki.txt", samples / "aria_ben.json"]
+    writing = ta.Writing(figures=(), report=False)
+    run(talks, folder / "results", settings=Settings(tagger=FAST), writing=writing)
     return folder / "results", folder / "codes_Ann.csv"
 
 

@@ -174,7 +174,8 @@ def test_order_of_rows_and_names_of_coders_change_nothing():
 
 def test_a_run_on_disk_and_its_turns_table_are_the_same(samples, tmp_path):
     fast = ta.TaggerOptions(kind="fast")
-    result = ta.run([samples / "aria_ben.json"], tmp_path / "r", settings=ta.Settings(tagger=fast))
+    writing = ta.Writing(figures=(), report=False)
+    result = ta.run([samples / "aria_ben.json"], tmp_path / "r", settings=ta.Settings(tagger=fast), writing=writing)
     assert result.sessions is not None
     turns = ta.load(tmp_path / "r").wide_turns
     own = turns[turns["role"] == "therapist"]

@@ -17,7 +17,8 @@ def results(tmp_path_factory):
     turns = pd.DataFrame({"session_id": [f"s{i // 12}" for i in range(72)], "speaker": ["therapist", "client"] * 36})
     turns["text"] = ["What would you like to change?", "I want to sleep more."] * 36
     turns.assign(mi_question=[1, ""] * 36).to_csv(folder / "talk.csv", index=False)
-    ta.run([folder / "talk.csv"], folder / "results", settings=ta.Settings(tagger=ta.TaggerOptions(kind="fast")))
+    settings, writing = ta.Settings(tagger=ta.TaggerOptions(kind="fast")), ta.Writing(figures=(), report=False)
+    ta.run([folder / "talk.csv"], folder / "results", settings=settings, writing=writing)
     return folder / "results"
 
 

@@ -173,20 +173,19 @@ def _whole(given: pd.DataFrame, turns: pd.DataFrame) -> list[tuple[str, ...]]:
     session = pd.factorize(turns["session_id"])[0]
     given = given.sort_values("place", kind="stable", ignore_index=True)
     given["session"] = session[given["place"].astype(np.int64)]
+    # Codes stand as their coder listed them, those of columns of labels after all others.
     given["rank"] = np.arange(len(given)) + np.where(given["listed"], 0, len(given))
     frames = [given]
     for coder, own in given[~given.groupby("coder")["listed"].transform("any").astype(bool)].groupby("coder"):
-        codes = pd.DataFrame({"code": own["code"].unique(), "coder": coder, "value": 0})
+        codes = pd.DataFrame({"code": own["code"].unique(), "coder": coder, "value": 0}).reset_index(names="rank")
         places = np.flatnonzero(np.isin(session, own["session"]))
-        every = codes.assign(rank=np.arange(len(codes))).merge(pd.DataFrame({"place": places}), how="cross")
-        frames.append(every.assign(session=session[every["place"]]))
+        frames.append(codes.merge(pd.DataFrame({"place": places, "session": session[places]}), how="cross"))
     whole = pd.concat(frames).groupby(["session", "place", "coder", "code"], sort=False)
     rows = whole.agg(value=("value", "max"), rank=("rank", "min")).reset_index()
-    first = given.groupby(["session", "coder"], sort=False).ngroup().groupby([given["session"], given["coder"]]).first()
+    coders = given.drop_duplicates(["session", "coder"])[["session", "coder"]].reset_index(names="order")
     notes = given[given["note"] != ""].drop_duplicates(["place", "coder", "note"]).groupby(["place", "coder"])["note"]
-    rows = rows.join(first.rename("first"), on=["session", "coder"]).join(notes.agg("\n".join), on=["place", "coder"])
-    rows = rows.sort_values(["session", "place", "first", "rank"])
-    at = rows["place"].astype(np.int64).to_numpy()
-    about = turns.iloc[at]["session_id"].astype(str), turns.iloc[at]["turn"].astype(np.int64).astype(str)
-    value = rows["value"].astype(np.int64).astype(str)
-    return list(zip(*about, rows["code"], value, rows["coder"], rows["note"].fillna(""), strict=True))
+    rows = rows.merge(coders, on=["session", "coder"]).join(notes.agg("\n".join), on=["place", "coder"])
+    rows = rows.sort_values(["session", "place", "order", "rank"])
+    about = turns.iloc[rows["place"].astype(np.int64)]
+    columns = about["session_id"], about["turn"].astype(np.int64), rows["code"], rows["value"].astype(np.int64)
+    return list(zip(*(one.astype(str) for one in columns), rows["coder"], rows["note"].fillna(""), strict=True))

@@ -281,13 +281,11 @@ def _planned(
 def _codes(machine: Machine, asked: Sequence[str]) -> tuple[str, ...]:
     """Return the codes of the books and codes that were asked for, in the order of the table."""
     books = sorted({code.partition("_")[0] for code in machine.codes})
-    for name in asked:
-        if name not in books and name not in machine.codes:
-            problem = f"{name!r} is neither a codebook nor a code of these results"
-            raise BadOptionError("--codes", problem, f"Codebooks: {', '.join(books)}; codes as in turns.csv")
+    strange = [name for name in asked if name not in books and name not in machine.codes]
     found = tuple(code for code in machine.codes if code in asked or code.partition("_")[0] in asked)
-    if not found:
-        raise BadOptionError("--codes", "no code is named", f"Codebooks: {', '.join(books)}; codes as in turns.csv")
+    if strange or not found:
+        problem = f"{strange[0]!r} is neither a codebook nor a code of these results" if strange else "no code is named"
+        raise BadOptionError("--codes", problem, f"Codebooks: {', '.join(books)}; codes as in turns.csv")
     return found
 
 
