@@ -16,8 +16,8 @@ from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.stats.agreement._gold import Gold
 from therapy_analytics.stats.agreement._machine import Machine
 from therapy_analytics.stats.compare._ppi import SHORT, UNFINISHED, slope_on_machine
+from therapy_analytics.stats.outcomes.associations import CLIENT, CLIENTS, FEWEST_DF, WITHIN, nesting, with_groups
 from therapy_analytics.stats.outcomes.estimators import basis, robust_slope, trend, within
-from therapy_analytics.stats.outcomes.levels import CLIENT, CLIENTS, FEWEST_DF, WITHIN, nesting, with_groups
 
 FEWEST_GOLD = 8
 """Sessions with coded turns and a score that an interval needs."""

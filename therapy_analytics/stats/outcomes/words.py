@@ -14,21 +14,27 @@ from scipy import stats
 
 from therapy_analytics.core.printable import counted
 from therapy_analytics.stats.compare._phrases import listed, p_phrase, p_value, spaced
-from therapy_analytics.stats.outcomes.associations import ADJUSTED, BETTER, BOUND, LEVEL, NONE, OPEN, WORSE
-from therapy_analytics.stats.outcomes.corrected import SCORE_ON_RATE
-from therapy_analytics.stats.outcomes.course import IMPROVED, NO_CHANGE, last_changes
-from therapy_analytics.stats.outcomes.course import WORSE as RELIABLY_WORSE
-from therapy_analytics.stats.outcomes.join import DANGER, Joined
-from therapy_analytics.stats.outcomes.levels import (
+from therapy_analytics.stats.outcomes.associations import (
+    ADJUSTED,
+    BETTER,
+    BOUND,
     CHANGE,
     CLIENTS,
     CLIENTS_ALONE,
     COUNSELORS,
+    LEVEL,
     NEXT,
+    NONE,
+    OPEN,
     SESSION,
     SESSIONS_ALONE,
     WITHIN,
+    WORSE,
 )
+from therapy_analytics.stats.outcomes.corrected import SCORE_ON_RATE
+from therapy_analytics.stats.outcomes.course import IMPROVED, NO_CHANGE, last_changes
+from therapy_analytics.stats.outcomes.course import WORSE as RELIABLY_WORSE
+from therapy_analytics.stats.outcomes.join import DANGER, Joined
 from therapy_analytics.stats.outcomes.scales import Scale
 
 TAGGER_ERROR = (
