@@ -10,23 +10,21 @@ from statsmodels.regression.linear_model import OLS
 
 from therapy_analytics.stats.outcomes.associations import (
     ADJUSTED,
+    BEFORE,
     BETTER,
     BOUND,
-    NO_ORDER,
-    NONE,
-    OPEN,
-    WORSE,
-    associations,
-)
-from therapy_analytics.stats.outcomes.levels import (
-    BEFORE,
     CLIENTS,
     CLIENTS_ALONE,
     COUNSELORS,
+    NO_ORDER,
+    NONE,
+    OPEN,
     SESSIONS,
     SESSIONS_ALONE,
     WITHIN,
+    WORSE,
     Y,
+    associations,
     nesting,
     target_rows,
     with_groups,
@@ -114,13 +112,17 @@ def _courses(table: pd.DataFrame) -> np.ndarray:
     return np.column_stack([dummies, table["number"], np.log(table["number"])])
 
 
+def _standardised(slope: float, table: pd.DataFrame, score: str) -> float:
+    """Return a slope of a score on ``m0`` in standard deviations within clients."""
+    own = table[["m0", score]] - table.groupby("client")[["m0", score]].transform("mean")
+    return float(slope * np.sqrt((own["m0"] ** 2).sum() / (own[score] ** 2).sum()))
+
+
 def test_within_clients_it_is_least_squares_with_a_column_for_each_client_and_the_trend() -> None:
     table = _study(1, 8, 5)
     row = _row(_found(table, targets=["session"]), WITHIN)
     known = OLS(table["ors"], np.column_stack([table["m0"], _courses(table)])).fit()
-    within = [table[name] - table.groupby("client")[name].transform("mean") for name in ("m0", "ors")]
-    scale = np.sqrt((within[0] ** 2).sum() / (within[1] ** 2).sum())
-    assert row["slope"] == pytest.approx(known.params["x1"] * scale)
+    assert row["slope"] == pytest.approx(_standardised(known.params["x1"], table, "ors"))
     assert 4 < row["df"] < 7  # of eight clients, not of forty sessions
     assert (row["n_sessions"], row["n_clients"], row["n_counselors"]) == (40, 8, 1)
 
@@ -130,18 +132,16 @@ def test_numbers_that_ten_sessions_have_are_levels() -> None:
     row = _row(_found(table, targets=["session"]), WITHIN)
     clients, numbers = (pd.get_dummies(table[name]).to_numpy(dtype=float) for name in ("client", "number"))
     known = OLS(table["ors"], np.column_stack([table["m0"], clients, numbers[:, 1:]])).fit()
-    within = [table[name] - table.groupby("client")[name].transform("mean") for name in ("m0", "ors")]
-    scale = np.sqrt((within[0] ** 2).sum() / (within[1] ** 2).sum())
-    assert row["slope"] == pytest.approx(known.params["x1"] * scale)
+    assert row["slope"] == pytest.approx(_standardised(known.params["x1"], table, "ors"))
 
 
 def test_two_trends_are_no_association() -> None:
     """Scores fall by two standard deviations over eight sessions, the measure drifts by one, at each client's own pace.
 
-    Without the number of the session all twenty studies claim something; `benchmarks/outcomes_coverage.py` has more.
+    Without the number of the session all twelve studies claim something; `benchmarks/outcomes_coverage.py` has more.
     """
     claims = without = 0
-    for seed in range(20):
+    for seed in range(12):
         table, rng = _study(1, 25, 8, seed=seed), np.random.default_rng(seed)
         done, client = (table["number"] - 1) / 7, np.repeat(np.arange(25), 8)
         pace = 1 + 0.5 * rng.normal(size=(2, 25))[:, client]
@@ -151,20 +151,20 @@ def test_two_trends_are_no_association() -> None:
         claims += bool(found["finding"].isin((BETTER, WORSE)).any())
         dummies = pd.get_dummies(table["client"]).to_numpy(dtype=float)
         without += bool(OLS(table["ors"], np.column_stack([table["m0"], dummies])).fit().pvalues["x1"] < 0.05)
-    assert without >= 14
-    assert claims <= 3
+    assert without >= 9
+    assert claims <= 2
 
 
 def test_clients_with_more_sessions_do_not_pass_for_clients_with_more_of_a_measure() -> None:
     claims = 0
-    for seed in range(20):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         table = _study(1, 30, 9, seed=seed)
         table = table[table["number"] <= rng.integers(3, 10, 30).repeat(9)].drop(columns="n_words_client")
         table["m0"] += 4 * (table["number"] - 1) / 8
         table["ors"] -= 5 * 6 * (table["number"] - 1) / 8
         claims += bool(_found(table)["finding"].isin((BETTER, WORSE)).any())
-    assert claims <= 3
+    assert claims <= 2
 
 
 def test_a_link_beside_the_trend_is_found() -> None:
@@ -218,9 +218,7 @@ def test_the_next_score_is_of_sessions_of_one_client() -> None:
     pairs = table.assign(y=by_client.shift(-1)).dropna()
     clients, numbers = (pd.get_dummies(pairs[name]).to_numpy(dtype=float) for name in ("client", "number"))
     known = OLS(pairs["y"], np.column_stack([pairs["m0"], pairs["ors"], clients, numbers[:, 1:]])).fit()
-    within = [pairs[name] - pairs.groupby("client")[name].transform("mean") for name in ("m0", "y")]
-    scale = np.sqrt((within[0] ** 2).sum() / (within[1] ** 2).sum())
-    assert found["slope"].iloc[0] == pytest.approx(known.params["x1"] * scale)
+    assert found["slope"].iloc[0] == pytest.approx(_standardised(known.params["x1"], pairs, "y"))
     assert 4 < found["df"].iloc[0] < 9
     short = _found(table[table["number"] < 3], targets=["next"])
     assert short["note"].tolist() == ["too few: clients with three sessions or more are needed"]

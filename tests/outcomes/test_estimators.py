@@ -138,26 +138,6 @@ def test_error_and_degrees_of_freedom_are_those_of_the_whole_matrices() -> None:
     assert found == pytest.approx(((bread @ design.T @ y)[0], np.sqrt(sums), df))
 
 
-def test_before_and_after_is_the_paired_t_test_of_robust_errors() -> None:
-    first, second = np.array([10.0, 12, 9, 15, 11]), np.array([8.0, 11, 9, 11, 8])
-    client = np.tile(np.arange(5), 2)
-    y, x = within(np.column_stack([np.concatenate([first, second]), np.repeat([0.0, 1.0], 5)]), client).T
-    slope, error, df = robust_slope(y, x, np.zeros((10, 0)), client)
-    expected = stats.ttest_rel(second, first)
-    assert (slope, slope / error, df) == pytest.approx((-2.0, expected.statistic, 4))
-
-
-def test_order_of_sessions_makes_no_difference() -> None:
-    y, x, number, client = _sessions(2)
-    order = np.random.default_rng(0).permutation(len(y))
-
-    def found(at: np.ndarray) -> tuple[float, float, float]:
-        deviations = within(np.column_stack([y, x, trend(number)])[at], client[at])
-        return robust_slope(deviations[:, 0], deviations[:, 1], deviations[:, 2:], client[at])
-
-    assert found(order) == pytest.approx(found(np.arange(len(y))))
-
-
 def test_a_measure_that_is_a_trend_has_no_slope() -> None:
     y, _, number, client = _sessions(3)
     deviations = within(np.column_stack([y, 3 * number, trend(number)]), client)

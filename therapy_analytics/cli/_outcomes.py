@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,95 +27,52 @@ from therapy_analytics.cli._app import (
 from therapy_analytics.cli._tables import show_outcomes
 
 
+def _option(metavar: str, told: str, panel: str = INPUT, *, default: bool | str = False) -> Any:
+    return typer.Option(metavar=metavar, help=told, show_default=default, rich_help_panel=panel)
+
+
 @app.command(rich_help_panel=RESULTS)
 def outcomes(
     results: Results,
     *,
-    outcomes: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="The scores of clients: CSV, xlsx, SPSS or Stata.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ],
+    outcomes: Annotated[Path, _option("FILE", "The scores of clients: CSV, xlsx, SPSS or Stata.")],
     columns: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME=COLUMN,...",
-            help="Which column holds what, if not recognized: client=Case,number=Nr.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
+        str, _option("NAME=COLUMN,...", "Which column holds what, if not recognized: client=Case,number=Nr.")
     ] = "",
-    better: Annotated[
-        str,
-        typer.Option(
-            metavar="SCALES",
-            help="Your own scales of which higher is better, with commas.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = "",
-    worse: Annotated[
-        str,
-        typer.Option(
-            metavar="SCALES",
-            help="Your own scales of which higher is worse, with commas.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = "",
-    scales: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="CSV",
-            help="Range, reliability and cutoff of your own scales.",
-            show_default=False,
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
+    better: Annotated[str, _option("SCALES", "Your own scales of which higher is better, with commas.")] = "",
+    worse: Annotated[str, _option("SCALES", "Your own scales of which higher is worse, with commas.")] = "",
+    scales: Annotated[Path | None, _option("CSV", "Range, reliability and cutoff of your own scales.")] = None,
     gold: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Codes that people gave to the turns that sample drew, for slopes that hold whatever the tagger does.",
-            show_default=False,
-            rich_help_panel=INPUT,
+        _option(
+            "FILE",
+            "Codes that people gave to the turns that sample drew, for slopes that hold whatever the tagger does.",
         ),
     ] = None,
     pseudonyms: Key = None,
     allow_mixed: AllowMixed = False,
     measures: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Measures to relate to the scores, as for compare. Repeatable.",
-            show_default="those of sessions.csv",
-            rich_help_panel=MEASURED,
+        _option(
+            "NAMES",
+            "Measures to relate to the scores, as for compare. Repeatable.",
+            MEASURED,
+            default="those of sessions.csv",
         ),
     ] = None,
-    by: Annotated[
-        str, typer.Option(metavar="client|counselor", help="Whose courses are shown.", rich_help_panel=MEASURED)
-    ] = "client",
+    by: Annotated[str, _option("client|counselor", "Whose courses are shown.", MEASURED, default=True)] = "client",
     show: Annotated[
         str,
-        typer.Option(
-            metavar="NAMES",
-            help="Measures below the scores in figures, with commas.",
-            show_default="reflections, questions, change talk",
-            rich_help_panel=MEASURED,
+        _option(
+            "NAMES",
+            "Measures below the scores in figures, with commas.",
+            MEASURED,
+            default="reflections, questions, change talk",
         ),
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Where the page, tables and figures go.",
-            show_default="outcomes in the first of RESULTS",
-            rich_help_panel=OUTPUT,
-        ),
+        _option("FOLDER", "Where the page, tables and figures go.", OUTPUT, default="outcomes in the first of RESULTS"),
     ] = None,
     replace: Replace = False,
     plots: Annotated[

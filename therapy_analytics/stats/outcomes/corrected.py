@@ -15,8 +15,8 @@ from therapy_analytics.core.clusters import Bools, Floats, Ints
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.stats.compare.powered import SHORT, UNFINISHED, slope_on_machine
 from therapy_analytics.stats.machine_codes import Machine
+from therapy_analytics.stats.outcomes.associations import CLIENT, CLIENTS, FEWEST_DF, WITHIN, nesting, with_groups
 from therapy_analytics.stats.outcomes.estimators import basis, robust_slope, trend, within
-from therapy_analytics.stats.outcomes.levels import CLIENT, CLIENTS, FEWEST_DF, WITHIN, nesting, with_groups
 from therapy_analytics.stats.people_codes import Gold
 
 FEWEST_GOLD = 8
@@ -174,9 +174,12 @@ def _levels(turns: pd.DataFrame, sessions: pd.DataFrame, n_gold: int) -> Iterato
             if why:
                 yield about
                 continue
-            estimate = _score_on_rate if direction == SCORE_ON_RATE else _rate_on_score
-            slopes = {way: estimate(one) for way, one in units.items()}
-            slopes["machine_"] = _naive(units[""], direction)
+            if direction == SCORE_ON_RATE:
+                slopes = {way: _score_on_rate(one) for way, one in units.items()}
+                slopes["machine_"] = _slope(units[""].y, units[""].machine, units[""])
+            else:
+                slopes = {way: _slope(one.rate, one.y, one) for way, one in units.items()}
+                slopes["machine_"] = _slope(units[""].machine, units[""].y, units[""])
             for way, slope in slopes.items():
                 about |= dict(zip((f"{way}slope", f"{way}lo", f"{way}hi"), slope[:3], strict=True))
             low, p = slopes[""][1], slopes[""][3]
@@ -224,25 +227,15 @@ def _units(sessions: pd.DataFrame, client: Ints, rates: DrawnRates, level: str) 
     return _Units(y, rate, noise, machine, basis(np.column_stack([one_each, *course])), everyone, one_each, 0)
 
 
-def _interval(slope: float, error: float, df: float) -> Slope:
-    """Return a slope with its interval and p; nan where there are too few clients."""
+def _slope(y: Floats, x: Floats, units: _Units) -> Slope:
+    """Return the slope by least squares; nan where a rate is unknown, or there are too few clients."""
+    if not np.isfinite([y, x]).all():
+        return _NO_SLOPE
+    slope, error, df = robust_slope(y, x, units.held, units.clusters)
     if not (error > 0 and df >= FEWEST_DF - 1e-6):
         return _NO_SLOPE
     half = float(stats.t.ppf(0.975, df)) * error
     return slope, slope - half, slope + half, 2 * float(stats.t.sf(abs(slope) / error, df))
-
-
-def _naive(units: _Units, direction: str) -> Slope:
-    """Return the slope by the machine's rates alone."""
-    if not np.isfinite(units.machine).all():
-        return _NO_SLOPE
-    y, x = (units.y, units.machine) if direction == SCORE_ON_RATE else (units.machine, units.y)
-    return _interval(*robust_slope(y, x, units.held, units.clusters))
-
-
-def _rate_on_score(units: _Units) -> Slope:
-    """Return the slope of the true rate on the score, its 95 % interval, and p."""
-    return _interval(*robust_slope(units.rate, units.y, units.held, units.clusters))
 
 
 def _score_on_rate(units: _Units) -> Slope:

@@ -138,19 +138,9 @@ def course_lines(data: Joined, results: Results, *, by: str = "client", shown: S
 
 
 def last_changes(course: pd.DataFrame, scale: Scale) -> pd.DataFrame:
-    """Return the reliable change of each client by the last score.
+    """Return the change of each client with two scores or more from the first to the last, from `course_table`.
 
-    Parameters
-    ----------
-    course : DataFrame
-        As `course_table`.
-    scale : Scale
-        The scale.
-
-    Returns
-    -------
-    DataFrame
-        A row for each client with two scores or more: ``client``, ``change``, ``reliable``; ``n``, how many; ``first``.
+    ``client``, ``change``, ``reliable`` (as `reliable`), ``n`` (how many scores) and ``first`` (score).
     """
     scored = course[course[scale.name].notna()].groupby("client", sort=False)
     last = scored.tail(1).set_index("client")

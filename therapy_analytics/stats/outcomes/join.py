@@ -297,11 +297,10 @@ def _without_transcript(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFram
         return own.reindex(columns=list(IDENTITY)).astype({"guessed": bool})
     keys = ["client", "counselor", "number"]
     wide = own.pivot_table(index=keys, columns="scale", values="score", sort=False).reset_index()
-    dates = own.drop_duplicates(keys).set_index(keys)["date"]
-    dated = dates.reindex(pd.MultiIndex.from_frame(wide[keys])).to_numpy()
-    guessed = table.groupby(["client", "counselor"])["guessed"].any()
-    of_client = guessed.reindex(pd.MultiIndex.from_frame(wide[keys[:2]])).fillna(False).to_numpy(dtype=bool)
-    return wide.assign(session_id="", date=dated, guessed=of_client)
+    wide = wide.merge(own.drop_duplicates(keys)[[*keys, "date"]], on=keys, how="left")
+    guessed = table.groupby(keys[:2], as_index=False)["guessed"].any()
+    wide = wide.merge(guessed, on=keys[:2], how="left")
+    return wide.assign(session_id="", guessed=wide["guessed"].eq(True))
 
 
 def _notes(table: pd.DataFrame, unmatched: pd.DataFrame, sessions: pd.DataFrame, found: pd.DataFrame) -> list[str]:

@@ -14,21 +14,27 @@ from scipy import stats
 
 from therapy_analytics.core.printable import counted
 from therapy_analytics.stats.compare.phrases import listed, p_phrase, p_value, spaced
-from therapy_analytics.stats.outcomes.associations import ADJUSTED, BETTER, BOUND, LEVEL, NONE, OPEN, WORSE
-from therapy_analytics.stats.outcomes.corrected import SCORE_ON_RATE
-from therapy_analytics.stats.outcomes.course import IMPROVED, NO_CHANGE, last_changes
-from therapy_analytics.stats.outcomes.course import WORSE as RELIABLY_WORSE
-from therapy_analytics.stats.outcomes.join import DANGER, Joined
-from therapy_analytics.stats.outcomes.levels import (
+from therapy_analytics.stats.outcomes.associations import (
+    ADJUSTED,
+    BETTER,
+    BOUND,
     CHANGE,
     CLIENTS,
     CLIENTS_ALONE,
     COUNSELORS,
+    LEVEL,
     NEXT,
+    NONE,
+    OPEN,
     SESSION,
     SESSIONS_ALONE,
     WITHIN,
+    WORSE,
 )
+from therapy_analytics.stats.outcomes.corrected import SCORE_ON_RATE
+from therapy_analytics.stats.outcomes.course import IMPROVED, NO_CHANGE, last_changes
+from therapy_analytics.stats.outcomes.course import WORSE as RELIABLY_WORSE
+from therapy_analytics.stats.outcomes.join import DANGER, Joined
 from therapy_analytics.stats.outcomes.scales import Scale
 
 TAGGER_ERROR = (
@@ -78,21 +84,7 @@ def summary(
     by_hand: Sequence[str],
     recipe: Mapping[str, Any],
 ) -> str:
-    """Return the whole of ``outcomes.md``.
-
-    Parameters
-    ----------
-    data : Joined
-        Sessions with scores and measures.
-    course, table : DataFrame
-        As ``course.csv`` and ``associations.csv``.
-    told : OutcomeFindings
-        As `findings` returns it.
-    by_hand : sequence of str
-        As `with_people`.
-    recipe : mapping of str to object
-        How it was made.
-    """
+    """Return the whole of ``outcomes.md``; `course` and `table` are ``course.csv`` and ``associations.csv``."""
     lines = ["# Courses and outcomes", "", who(data), "", *(f"- {note}" for note in (*data.notes, TAGGER_ERROR)), ""]
     lines += ["## In short", "", *(f"- {one}" for one in in_short(data, course, told)), ""]
     lines += [*_clients(data, course), *_claims_table(data, table)]
@@ -289,17 +281,7 @@ def with_people(corrected: pd.DataFrame, scales: Sequence[Scale], rests_on: str)
 
 @dataclass(frozen=True, slots=True)
 class OutcomeFindings:
-    """Sentences.
-
-    Attributes
-    ----------
-    found : list of str
-        One for each association that is claimed, the surest of a scale first.
-    absent : list of str
-        One for each scale, level and target with measures of which no association can be said.
-    open : list of str
-        What cannot be told, and why; that an association is no cause.
-    """
+    """Sentences on what goes with what (the surest of a scale first), what does not, and what cannot be told."""
 
     found: list[str]
     absent: list[str]
@@ -307,15 +289,7 @@ class OutcomeFindings:
 
 
 def findings(table: pd.DataFrame, scales: Sequence[Scale]) -> OutcomeFindings:
-    """Say in sentences what goes with what, what does not, and what cannot be told.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `therapy_analytics.stats.outcomes.associations.associations` returns it.
-    scales : sequence of Scale
-        Its scales.
-    """
+    """Return the sentences of a table of `associations`, whose scales these are."""
     by_name, plain = {one.name: one for one in scales}, table[table["adjusted"] == ""]
     labels = {one.name: one.label for one in scales}
     found, keys = [], ["scale", "measure", "level", "target"]
