@@ -39,15 +39,7 @@ HEAD, SCALE, APART = 14.0, 13.0, 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Detail:
-    """How much is drawn: height of a row in points, and how far down in its row each thing lies.
-
-    Attributes
-    ----------
-    half : float
-        Half the height of a band, as a share of the row.
-    all : bool
-        Whether the rates that the tagger's probabilities imply and language models are drawn.
-    """
+    """How high a row is, how far down in it things lie, half the height of a band, and whether all is drawn."""
 
     pitch: float
     lanes: Mapping[str, float]
