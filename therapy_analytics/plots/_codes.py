@@ -76,7 +76,7 @@ def role_keys(found: Iterable[Behaviour]) -> dict[str, Line2D]:
     """Return what the dot and line of each role mean, for a legend."""
     there = {one.role for one in found}
     words = {role: f"{role_name(role).capitalize()}: rate, 95% interval" for role in ROLES if role in there}
-    return {said: dot(COLOURS[role], SIGNS[role], "-") for role, said in words.items()}
+    return {label: dot(COLOURS[role], SIGNS[role], "-") for role, label in words.items()}
 
 
 def sessions_of(table: DataFrame) -> tuple[str, str]:

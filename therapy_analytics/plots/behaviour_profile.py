@@ -206,8 +206,8 @@ def _draw(table: DataFrame, ax: Axes, detail: _Detail) -> Drawn:
     page = style.Layout(ax)
     beside = page.width >= TWO_COLUMNS
     left, top = style.EDGE, page.legend(_keys(shown, detail)) + 2
-    foot, room = top, page.width - 2 * style.EDGE
-    wide = (room - APART) / 2 if beside else room
+    foot, free = top, page.width - 2 * style.EDGE
+    wide = (free - APART) / 2 if beside else free
     names = min(max(style.text_width(one.name) for one in shown.found), 0.46 * wide)
     counts = max(map(style.text_width, shown.counts))
     for side in shown.sides:

@@ -65,21 +65,21 @@ def _keys(strips: list[MeasureShown]) -> dict[str, Any]:
 def _caption(turns: DataFrame, parts: DataFrame | None) -> str:
     words, shown, strips = style.numbers(turns, "n_words"), _lanes(turns), _strips(turns, parts)
     counted = "" if np.isnan(words).all() else f", {int(np.nansum(words)):,} words"
-    said = [
+    sentences = [
         f"Session {turns['session_id'].iloc[0]}: {len(turns):,} turns{counted}.",
         "Bars: who speaks, and how long each turn is (therapist above, client below"
         + ("; grey: others)." if _of_role(turns, "other").any() else ")."),
     ]
     if shown:
-        said.append(
+        sentences.append(
             "Marks: turns that have the code; n of m: turns of that role with the code, of all that were coded."
         )
     if any(lane.down for lane in shown):
-        said.append("Feelings: positive above the line (green), negative below it (vermilion).")
+        sentences.append("Feelings: positive above the line (green), negative below it (vermilion).")
     if parts is not None and any(one.windows for one in strips):
         windows = parts[(parts["part"] == "window").to_numpy(dtype=bool)]
         length = np.nanmax(style.numbers(windows, "last_turn") - style.numbers(windows, "first_turn")) + 1
-        said.append(
+        sentences.append(
             f"Synchrony: overlapping windows of {length:.0f} turns, each measure on a range of its own; bands hold "
             "95% of shuffles of the speaker's replies within the session, so that 1 window in 20 lies outside if "
             "replies are in random order; large marks lie outside. Right: standard deviations (z) of the whole session "
@@ -89,10 +89,10 @@ def _caption(turns: DataFrame, parts: DataFrame | None) -> str:
         line = "" if any(one.windows for one in strips if one.name == "lsm_turn_mean") else (
             f"; line, running median of {RUNNING} turns"
         )  # fmt: skip
-        said.append(f"Style matching (LSM): grey dots, a turn with the turn before it{line}.")
+        sentences.append(f"Style matching (LSM): grey dots, a turn with the turn before it{line}.")
     if strips:
-        said.append("Synchrony is not a quality score and grows with the length of turns.")
-    return " ".join(said)
+        sentences.append("Synchrony is not a quality score and grows with the length of turns.")
+    return " ".join(sentences)
 
 
 @plot(
