@@ -319,16 +319,16 @@ def _beside(one: MeasureShown, turns: DataFrame, *, pairs: bool) -> list[str]:
 def _scale(panels: list[Axes], page: style.Layout, label: str, left: float, wide: float) -> None:
     """Draw faint lines through all panels, and a scale at the foot of the last."""
     locator = MaxNLocator(int(np.clip(wide / (4.2 * FONT), 2, 10)), steps=[1, 2, 5, 10])
+    places = style.between(locator, panels[0].get_xlim())
     for axes in panels:
-        last = axes is panels[-1]
-        axes.set_xticks(style.between(locator, axes.get_xlim()))
-        axes.xaxis.set_major_formatter("{x:,g}")
-        axes.grid(c="0.5", alpha=0.25, lw=0.5)
+        axes.vlines(places, 0, 1, transform=axes.get_xaxis_transform(), colors="0.5", alpha=0.25, lw=0.5, zorder=0.5)
+        axes.grid(axis="y", c="0.5", alpha=0.25, lw=0.5)
         axes.set_axisbelow(True)
         axes.tick_params("y", length=0, pad=GAP)
-        axes.tick_params("x", length=2 if last else 0, labelbottom=last)
+        axes.set_xticks(places if axes is panels[-1] else [])
         axes.spines["left"].set_visible(False)
-        axes.spines["bottom"].set_visible(last)
+        axes.spines["bottom"].set_visible(axes is panels[-1])
+    panels[-1].xaxis.set_major_formatter("{x:,g}")
     label = style.fitted(style.sentence(label), page.width - 2 * style.EDGE)
     half = style.text_width(label) / 2 + style.EDGE
     panels[-1].set_xlabel(label, x=(min(max(left + wide / 2, half), page.width - half) - left) / wide)
