@@ -61,8 +61,8 @@ def _draw(analysis: ta.Analysis, names: tuple[str, ...]) -> None:
         for ending, width in WIDTHS.items():
             path = save(PLOTS[name], analysis, PICTURES / f"{name}{ending}.png", width_mm=width)
             with Image.open(path) as picture:
-                picture.load()
-            picture.save(path, optimize=True, dpi=(300, 300))
+                small = picture.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            small.save(path, optimize=True, dpi=(300, 300))
 
 
 def _photograph(page: Path) -> None:

@@ -136,8 +136,11 @@ def test_windows_of_synchrony_lie_beneath_the_turns_that_they_are_of():
     (line,) = [one for one in axes.lines if one.get_label() == "windows of client"]
     assert line.get_xdata().tolist() == pytest.approx(((rows["first_turn"] + rows["last_turn"]) / 2 + 0.5).tolist())
     whole = parts[(parts["measure"] == "rlsm") & (parts["part"] == "whole")].set_index("direction")
-    assert f"{whole.loc['client', 'z']:+.1f}, -" in texts(figure)
-    assert {"Synchrony", "Therapist's replies", "95% of shuffles", "z of shuffles,"} <= set(texts(figure))
+    assert f"{whole.loc['client', 'z']:+.1f}" in texts(figure)
+    assert {"Synchrony", "Therapist's replies", "95% of shuffles", "z of shuffles"} <= set(texts(figure))
+    paired = draw(turns, parts.assign(surrogate_z=parts["z"].where(parts["measure"] == "rlsm") + 1))
+    assert f"{whole.loc['client', 'z']:+.1f}, {whole.loc['client', 'z'] + 1:+.1f}" in texts(paired)
+    assert {"z of shuffles,", "of pairs"} <= set(texts(paired))
     assert {"Reciprocal style matching (rLSM)", "Semantic similarity of adjacent turns"} <= set(texts(figure))
     assert not len(points(figure, "running median"))
 

@@ -163,7 +163,7 @@ def axes_that_fill(figure: Figure, width_mm: float = WIDTH_MM) -> Axes:
 
 
 def _fitted(ax: Axes, high: float = EMPTY) -> Axes:
-    """Make a figure that the axes fill as high as what is drawn, or make room in it for their scales."""
+    """Make a figure that the axes fill as high as what is drawn, or make space in it for their scales."""
     figure = cast("Figure", ax.figure)
     if figure.axes[0] is ax and ax.get_position().bounds == (0, 0, 1, 1):
         if ax.axison:

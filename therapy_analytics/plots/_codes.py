@@ -28,13 +28,7 @@ WEAK = "* The package's own tagger finds this code poorly"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Behaviour:
-    """A code: its place among all codes, its column in ``turns.csv``, its name and whose it is.
-
-    Attributes
-    ----------
-    weak : bool
-        Whether the codebook says that the package's own tagger finds it poorly.
-    """
+    """A code: its place among all codes, its column, its name, whose it is, and whether the tagger finds it poorly."""
 
     place: tuple[int, int]
     code: str
@@ -82,7 +76,7 @@ def role_keys(found: Iterable[Behaviour]) -> dict[str, Line2D]:
     """Return what the dot and line of each role mean, for a legend."""
     there = {one.role for one in found}
     words = {role: f"{role_name(role).capitalize()}: rate, 95% interval" for role in ROLES if role in there}
-    return {said: dot(COLOURS[role], SIGNS[role], "-") for role, said in words.items()}
+    return {label: dot(COLOURS[role], SIGNS[role], "-") for role, label in words.items()}
 
 
 def sessions_of(table: DataFrame) -> tuple[str, str]:
@@ -93,17 +87,7 @@ def sessions_of(table: DataFrame) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Rates:
-    """Rates of codes, (n_codes, n_parts) each, over one session or several.
-
-    Attributes
-    ----------
-    n, n_turns : array of float
-        Turns with the code, and turns of its role that were coded; 0 where there are none.
-    rate, low, high : array of float
-        The first over the second, with its 95% interval; nan where there are no turns.
-    expected : array of float
-        The rate that the tagger's probabilities imply; nan where the table does not say.
-    """
+    """Turns with each code, coded turns of its role, their rate with its interval, and the expected rate, per part."""
 
     n: Floats
     n_turns: Floats

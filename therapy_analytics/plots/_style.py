@@ -43,15 +43,7 @@ KEY = 1.58 * FONT
 
 
 class Layout:
-    """Axes that hold others: panels, words and legends at so many points from their upper left corner.
-
-    Attributes
-    ----------
-    ax : matplotlib.axes.Axes
-        The axes, whose own scales are hidden.
-    width : float
-        How wide they are, in points.
-    """
+    """Axes that hold others: panels, words and legends at so many points from their upper left corner."""
 
     def __init__(self, ax: Axes) -> None:
         ax.set_axis_off()

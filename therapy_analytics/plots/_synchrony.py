@@ -48,15 +48,7 @@ CORE = {
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Windows:
-    """The windows of one measure and one direction, (n_windows,) each.
-
-    Attributes
-    ----------
-    middle : array of float
-        The middle of the window, in turns.
-    value, low, high : array of float
-        Its value, and where 95 of 100 shuffles of it lie; nan where undefined.
-    """
+    """The middle of each window, in turns, its value, and where 95 of 100 shuffles lie, (n_windows,) each."""
 
     middle: Floats
     value: Floats
@@ -71,17 +63,7 @@ class Windows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasureShown:
-    """What a session's table says of one measure.
-
-    Attributes
-    ----------
-    name : str
-        The measure.
-    whole : dict of str to array of float
-        For each of `WHO` that has a value: the numbers of the whole session, as `STATISTICS`, (6,).
-    windows : dict of str to Windows
-        For the speakers' replies, else for both; empty where no window has a value.
-    """
+    """A measure: `STATISTICS` of the whole session by direction, and windows of both, else of both together."""
 
     name: str
     whole: dict[str, Floats]

@@ -52,8 +52,8 @@ class _ThirdsShown:
         """Return how many panels stand beside one another at a width in points."""
         least = 3 * (max(style.text_width(one) for i in range(len(self.found)) for one in self.counts(i)) + 5)
         sizes = [len(own) for own in self.sections.values()]
-        room = width - 2 * style.EDGE - LEFT
-        wide, narrow = (int(np.clip(room / max(one, least), 1, max(sizes))) for one in (WIDE, NARROW))
+        free = width - 2 * style.EDGE - LEFT
+        wide, narrow = (int(np.clip(free / max(one, least), 1, max(sizes))) for one in (WIDE, NARROW))
         return wide if sum(ceil(size / wide) for size in sizes) * TALL <= PAGE else narrow
 
 

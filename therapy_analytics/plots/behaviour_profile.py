@@ -39,15 +39,7 @@ HEAD, SCALE, APART = 14.0, 13.0, 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Detail:
-    """How much is drawn: height of a row in points, and how far down in its row each thing lies.
-
-    Attributes
-    ----------
-    half : float
-        Half the height of a band, as a share of the row.
-    all : bool
-        Whether the rates that the tagger's probabilities imply and language models are drawn.
-    """
+    """How high a row is, how far down in it things lie, half the height of a band, and whether all is drawn."""
 
     pitch: float
     lanes: Mapping[str, float]
@@ -214,8 +206,8 @@ def _draw(table: DataFrame, ax: Axes, detail: _Detail) -> Drawn:
     page = style.Layout(ax)
     beside = page.width >= TWO_COLUMNS
     left, top = style.EDGE, page.legend(_keys(shown, detail)) + 2
-    foot, room = top, page.width - 2 * style.EDGE
-    wide = (room - APART) / 2 if beside else room
+    foot, free = top, page.width - 2 * style.EDGE
+    wide = (free - APART) / 2 if beside else free
     names = min(max(style.text_width(one.name) for one in shown.found), 0.46 * wide)
     counts = max(map(style.text_width, shown.counts))
     for side in shown.sides:

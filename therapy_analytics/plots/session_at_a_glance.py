@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,21 +65,21 @@ def _keys(strips: list[MeasureShown]) -> dict[str, Any]:
 def _caption(turns: DataFrame, parts: DataFrame | None) -> str:
     words, shown, strips = style.numbers(turns, "n_words"), _lanes(turns), _strips(turns, parts)
     counted = "" if np.isnan(words).all() else f", {int(np.nansum(words)):,} words"
-    said = [
+    sentences = [
         f"Session {turns['session_id'].iloc[0]}: {len(turns):,} turns{counted}.",
         "Bars: who speaks, and how long each turn is (therapist above, client below"
         + ("; grey: others)." if _of_role(turns, "other").any() else ")."),
     ]
     if shown:
-        said.append(
+        sentences.append(
             "Marks: turns that have the code; n of m: turns of that role with the code, of all that were coded."
         )
     if any(lane.down for lane in shown):
-        said.append("Feelings: positive above the line (green), negative below it (vermilion).")
+        sentences.append("Feelings: positive above the line (green), negative below it (vermilion).")
     if parts is not None and any(one.windows for one in strips):
         windows = parts[(parts["part"] == "window").to_numpy(dtype=bool)]
         length = np.nanmax(style.numbers(windows, "last_turn") - style.numbers(windows, "first_turn")) + 1
-        said.append(
+        sentences.append(
             f"Synchrony: overlapping windows of {length:.0f} turns, each measure on a range of its own; bands hold "
             "95% of shuffles of the speaker's replies within the session, so that 1 window in 20 lies outside if "
             "replies are in random order; large marks lie outside. Right: standard deviations (z) of the whole session "
@@ -88,10 +89,10 @@ def _caption(turns: DataFrame, parts: DataFrame | None) -> str:
         line = "" if any(one.windows for one in strips if one.name == "lsm_turn_mean") else (
             f"; line, running median of {RUNNING} turns"
         )  # fmt: skip
-        said.append(f"Style matching (LSM): grey dots, a turn with the turn before it{line}.")
+        sentences.append(f"Style matching (LSM): grey dots, a turn with the turn before it{line}.")
     if strips:
-        said.append("Synchrony is not a quality score and grows with the length of turns.")
-    return " ".join(said)
+        sentences.append("Synchrony is not a quality score and grows with the length of turns.")
+    return " ".join(sentences)
 
 
 @plot(
@@ -146,9 +147,8 @@ def session(turns: DataFrame, parts: DataFrame | None = None, /, *, ax: Axes | N
     main = page.panel(left, 4, wide, (TOP - floor) * ROW)
     main.set(xlim=(start.min(), max(end.max(), start.min() + 1e-9)), ylim=(floor, TOP))
     _draw_turns(main, turns, start, end)
-    mark = float(np.clip(0.9 * wide / len(turns), 0.6, 2.6))
     for lane, level, before in zip(lanes, levels, ["", *(lane.role for lane in lanes)], strict=False):
-        _draw_lane(main, turns, middle, lane, level, mark)
+        _draw_lane(main, turns, middle, lane, level, _mark(wide, turns))
         if lane.role != before:
             heading = f"{style.sentence(lane.role)} codes"
             page.write(style.EDGE, 4 + (TOP - level - 1.05) * ROW, heading, fontweight="bold")
@@ -156,23 +156,13 @@ def session(turns: DataFrame, parts: DataFrame | None = None, /, *, ax: Axes | N
     main.set_yticks(levels, [style.fitted(name, names) for name in ("Therapist", "Client", *named[1:])])
     for level, count in zip(levels, counts, strict=True):
         page.write(right, 4 + (TOP - level) * ROW, count, alpha=0.8)
-    panels, words = [main], full_names([one.name for one in strips])
+    panels, foot = [main], top + FOOT
     if strips:
-        page.write(style.EDGE, top + 0.9 * ROW, "Synchrony", fontweight="bold")
-        keys = _keys(strips)
-        for i, head in enumerate(("z of shuffles,", "of pairs") if keys else ()):
-            page.write(right, top + (0.9 + i) * ROW, head, alpha=0.8)
-        top = page.legend(keys, top=top + 1.4 * ROW, width=right - GAP) + 2
-    for one in strips:
-        panels.append(page.panel(left, top, wide, STRIP - 8))
-        panels[-1].set_xlim(main.get_xlim())
-        _draw_strip(panels[-1], one, turns, middle, mark)
-        title = style.in_lines(words[one.name], names - SCALE, 3)
-        page.write(left - GAP - SCALE, top + STRIP / 2 - 4, title, ha="right", va="center", linespacing=1.1)
-        _write_z(page, one, turns, right, top + STRIP / 2 - 4)
-        top += STRIP
+        places = _Places(main.get_xlim(), left, wide, right, names, top)
+        under, foot = _draw_strips(page, strips, turns, middle, places)
+        panels += under
     _scale(panels, page, label, left, wide)
-    return ax, top + FOOT + 8 * (not strips)
+    return ax, foot + 8 * (not strips)
 
 
 def _lanes(turns: DataFrame) -> list[Lane]:
@@ -246,6 +236,51 @@ def _draw_lane(main: Axes, turns: DataFrame, middle: Floats, lane: Lane, level: 
         main.vlines(x, level + low, level + high, colors=colour, lw=mark, clip_on=False, label=" ".join(columns))
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The ends of the x-axis; and in points where it begins, its width, where counts begin, names' width, the top."""
+
+    ends: tuple[float, float]
+    left: float
+    wide: float
+    right: float
+    names: float
+    top: float
+
+
+def _draw_strips(
+    page: style.Layout, strips: list[MeasureShown], turns: DataFrame, middle: Floats, at: _Places
+) -> tuple[list[Axes], float]:
+    """Draw synchrony along the session, a strip a measure; return the axes, and where all ends."""
+    page.write(style.EDGE, at.top + 0.9 * ROW, "Synchrony", fontweight="bold")
+    pairs, keys = any(not np.isnan(row[5]) for one in strips for row in one.whole.values()), _keys(strips)
+    heads = ("z of shuffles,", "of pairs") if pairs else ("z of shuffles",)
+    for i, head in enumerate(heads if keys else ()):
+        page.write(at.right, at.top + (0.9 + i) * ROW, head, alpha=0.8)
+    top = page.legend(keys, top=at.top + 1.4 * ROW, width=at.right - GAP) + 2
+    words, panels = full_names([one.name for one in strips]), []
+    for one in strips:
+        axes, level = page.panel(at.left, top, at.wide, STRIP - 8), top + STRIP / 2 - 4
+        axes.set_xlim(at.ends)
+        panels.append(axes)
+        _draw_strip(axes, one, turns, middle, _mark(at.wide, turns))
+        title = style.in_lines(words[one.name], at.names - SCALE, 3)
+        page.write(at.left - GAP - SCALE, level, title, ha="right", va="center", linespacing=1.1)
+        lines = _beside(one, turns, pairs=pairs)
+        levels = [level + 1.2 * ROW * (i - (len(lines) - 1) / 2) for i in range(len(lines))]
+        for line, y in zip(lines, levels, strict=True):
+            page.write(at.right + 8 * bool(one.windows), y, line, alpha=0.8)
+        for who, y in zip(one.windows, levels, strict=False):
+            page.mark(at.right + 2, y, style.dot(style.ROLES[who], style.SIGNS[who], ms=3.6))
+        top += STRIP
+    return panels, top + FOOT
+
+
+def _mark(wide: float, turns: DataFrame) -> float:
+    """Return how wide marks are, in points."""
+    return float(np.clip(0.9 * wide / len(turns), 0.6, 2.6))
+
+
 def _draw_strip(ax: Axes, one: MeasureShown, turns: DataFrame, middle: Floats, mark: float) -> None:
     """Draw a measure along the session: its windows, and style matching of each turn; without windows its median."""
     lsm = style.numbers(turns, "lsm_turn") if one.name == "lsm_turn_mean" else np.full(len(turns), np.nan)
@@ -271,35 +306,29 @@ def _draw_strip(ax: Axes, one: MeasureShown, turns: DataFrame, middle: Floats, m
         ax.plot(x[RUNNING // 2 : -(RUNNING // 2)], running, c="k", lw=1.0, label="running median")
 
 
-def _write_z(page: style.Layout, one: MeasureShown, turns: DataFrame, left: float, middle: float) -> None:
-    """Write beside a strip the z of the whole session from shuffles and surrogate pairs; or what its dots say."""
+def _beside(one: MeasureShown, turns: DataFrame, *, pairs: bool) -> list[str]:
+    """Return z of the whole session from shuffles, and from surrogate `pairs`; without windows, what the dots say."""
+    if one.windows:
+        rows = [one.whole.get(who, np.full(6, np.nan)) for who in one.windows]
+        return [", ".join(style.number(row[k], 1, sign=True) for k in ((2, 5) if pairs else (2,))) for row in rows]
     lsm = style.numbers(turns, "lsm_turn")
     known = lsm[~np.isnan(lsm)]
-    lines = [f"median {np.median(known):.2f}"] if len(known) else []
-    lines.append(f"{len(known)} of {len(lsm)} turns")
-    if one.windows:
-        values = [one.whole.get(who, np.full(6, np.nan)) for who in one.windows]
-        lines = [", ".join(style.number(row[k], 1, sign=True) for k in (2, 5)) for row in values]
-    for i, line in enumerate(lines):
-        level = middle + 1.2 * ROW * (i - (len(lines) - 1) / 2)
-        page.write(left + 8 * bool(one.windows), level, line, alpha=0.8)
-        for who in list(one.windows)[i : i + 1]:
-            page.mark(left + 2, level, style.dot(style.ROLES[who], style.SIGNS[who], ms=3.6))
+    return [*([f"median {np.median(known):.2f}"] if len(known) else []), f"{len(known)} of {len(lsm)} turns"]
 
 
 def _scale(panels: list[Axes], page: style.Layout, label: str, left: float, wide: float) -> None:
     """Draw faint lines through all panels, and a scale at the foot of the last."""
     locator = MaxNLocator(int(np.clip(wide / (4.2 * FONT), 2, 10)), steps=[1, 2, 5, 10])
+    places = style.between(locator, panels[0].get_xlim())
     for axes in panels:
-        last = axes is panels[-1]
-        axes.set_xticks(style.between(locator, axes.get_xlim()))
-        axes.xaxis.set_major_formatter("{x:,g}")
-        axes.grid(c="0.5", alpha=0.25, lw=0.5)
+        axes.vlines(places, 0, 1, transform=axes.get_xaxis_transform(), colors="0.5", alpha=0.25, lw=0.5, zorder=0.5)
+        axes.grid(axis="y", c="0.5", alpha=0.25, lw=0.5)
         axes.set_axisbelow(True)
         axes.tick_params("y", length=0, pad=GAP)
-        axes.tick_params("x", length=2 if last else 0, labelbottom=last)
+        axes.set_xticks(places if axes is panels[-1] else [])
         axes.spines["left"].set_visible(False)
-        axes.spines["bottom"].set_visible(last)
+        axes.spines["bottom"].set_visible(axes is panels[-1])
+    panels[-1].xaxis.set_major_formatter("{x:,g}")
     label = style.fitted(style.sentence(label), page.width - 2 * style.EDGE)
     half = style.text_width(label) / 2 + style.EDGE
     panels[-1].set_xlabel(label, x=(min(max(left + wide / 2, half), page.width - half) - left) / wide)

@@ -46,8 +46,9 @@ def _keys(found: list[MeasureShown], *, lanes: bool) -> dict[str, Any]:
         REPLIES[who]: style.dot(style.ROLES[who], style.SIGNS[who], STROKES[who]) for who in STROKES if who in drawn
     }
     bands = {"95% of shuffles": style.box(**SHUFFLED)} if drawn else {}
-    signs = {"z from shuffles": "0.3", "z from surrogate pairs": "none"}
-    return {**lines, **bands, **{said: style.dot("0.3", "D", mfc=face, mew=0.9, ms=4) for said, face in signs.items()}}
+    faces = {"z from shuffles": "0.3", "z from surrogate pairs": "none"}
+    signs = {label: style.dot("0.3", "D", mfc=face, mew=0.9, ms=4) for label, face in faces.items()}
+    return {**lines, **bands, **signs}
 
 
 def _caption(rows: DataFrame, *, every: bool) -> str:

@@ -91,9 +91,9 @@ def synchrony_overview(rows: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
         return say_instead(ax, "no synchrony: no measure of a whole session has a z")
     page = style.Layout(ax)
     left, top = NAMES * page.width, style.EDGE + page.legend(KEYS)
-    room, high = page.width - left - style.EDGE - COUNT, ROW * len(measures)
-    zs = page.panel(left, top, 0.55 * room, high)
-    shares = page.panel(left + 0.71 * room, top, 0.29 * room, high)
+    free, high = page.width - left - style.EDGE - COUNT, ROW * len(measures)
+    zs = page.panel(left, top, 0.55 * free, high)
+    shares = page.panel(left + 0.71 * free, top, 0.29 * free, high)
     for axes in (zs, shares):
         axes.set(ylim=(len(measures) - 0.5, -0.5), yticks=[])
         axes.spines["left"].set_visible(False)
@@ -107,8 +107,8 @@ def synchrony_overview(rows: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
     shares.xaxis.set_major_formatter(style.per_cent)
     names, words = shown["measure"].to_numpy(dtype=object), full_names(measures)
     for i, name in enumerate(measures):
-        said = style.in_lines(words[name], left - 2 * style.EDGE)
-        page.write(style.EDGE, top + (i + 0.5) * ROW, said, linespacing=1.1, va="center")
+        title = style.in_lines(words[name], left - 2 * style.EDGE)
+        page.write(style.EDGE, top + (i + 0.5) * ROW, title, linespacing=1.1, va="center")
         for kind, (z_name, p_name, look, down) in NULLS.items():
             z, p = (style.numbers(shown, one)[names == name] for one in (z_name, p_name))
             p = p[~np.isnan(z) & ~np.isnan(p)]

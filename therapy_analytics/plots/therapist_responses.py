@@ -37,17 +37,7 @@ ANY = Behaviour((-1, 0), "any", "Any client turn", "client")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Cells:
-    """What is drawn; the first row is all client turns, whatever their codes.
-
-    Attributes
-    ----------
-    client, therapist : list of Behaviour
-        Their codes, in the order of rows and columns.
-    n, both : float array (n_rows, n_columns)
-        Client turns with the row's code that are answered, and those of them whose answer has the column's.
-    above, below : bool array (n_rows, n_columns)
-        Where the interval of the difference from other client turns lies wholly above, or below, 0.
-    """
+    """The codes, answered turns, those with the answer, and where these are surely more or fewer than elsewhere."""
 
     client: list[Behaviour]
     therapist: list[Behaviour]
