@@ -1,6 +1,6 @@
 """The run: transcripts are surveyed, measured in batches by workers, written, and summed up.
 
-Public modules: `executors` and `cluster` (who works), `survey` (the first pass), `work` (what a worker does with a
+Public modules: `executors` and `cluster` (workers), `survey` (the first pass), `work` (what a worker does with a
 batch), `before` (the results of an earlier run), `finish` (tables of all sessions), `measure` (sessions in memory),
 `dialogues` (synchrony alone), `summary` (what the command prints), `writing` (options and result), `pipeline` (`run`).
 """

@@ -34,28 +34,14 @@ class SurveyedFile:
 
 @dataclass(frozen=True, slots=True)
 class SurveyedSession:
-    """A session as it is sent to a worker, which reads its words: never with them.
-
-    Attributes
-    ----------
-    file : SurveyedFile
-        Its file.
-    at : int
-        Which of the sessions of the file it is, from 0.
-    id : str
-        Under which results have it.
-    notes : tuple of str
-        The notes of the session, those on its id among them.
-    n_turns, number : int
-        Its number of turns, and its own in the run, from 0.
-    """
+    """A session as it is sent to a worker, which reads its words: never with them."""
 
     file: SurveyedFile
-    at: int
-    id: str
-    notes: tuple[str, ...]
+    at: int  # which of the sessions of the file it is, from 0
+    id: str  # under which results have it
+    notes: tuple[str, ...]  # all notes on it, those on its id among them
     n_turns: int
-    number: int
+    number: int  # its own in the run, from 0
 
 
 Batch = tuple[SurveyedSession, ...]
@@ -104,35 +90,16 @@ class InputFile:
 
 @dataclass(slots=True)
 class Survey:
-    """All sessions of a run, by their ids and files.
+    """All sessions of a run, by their ids and files."""
 
-    Attributes
-    ----------
-    account : Account
-        What options and tables about sessions did, and which roles were guessed.
-    pseudonyms : Pseudonyms or None
-        The key, if there is one.
-    files : list of InputFile
-        In order.
-    sessions : list of SurveyedSession
-        In order.
-    n_turns : int
-        How many they have.
-    about, gold : dict
-        The columns of ``sessions.csv`` that are no measures, and those of ``turns.csv`` with codes that people gave, in
-        order of appearance.
-    personal : dict
-        By what they are values of, values that look like names, addresses and numbers of people.
-    """
-
-    account: Account
-    pseudonyms: Pseudonyms | None = None
+    account: Account  # what options and tables about sessions did, and which roles were guessed
+    pseudonyms: Pseudonyms | None
     files: list[InputFile] = field(default_factory=list)
     sessions: list[SurveyedSession] = field(default_factory=list)
     n_turns: int = 0
-    about: dict[str, None] = field(default_factory=dict)
-    gold: dict[str, None] = field(default_factory=dict)
-    personal: dict[str, set[str]] = field(default_factory=dict)
+    about: dict[str, None] = field(default_factory=dict)  # columns of sessions.csv that are no measures
+    gold: dict[str, None] = field(default_factory=dict)  # columns of turns.csv with codes that people gave
+    personal: dict[str, set[str]] = field(default_factory=dict)  # by what they are values of: names, addresses, numbers
     _choice: DonorChoice[SurveyedSession] = field(default_factory=DonorChoice)
 
     def add(self, session: Session, file: SurveyedFile, at: int) -> None:

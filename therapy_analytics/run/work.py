@@ -33,62 +33,34 @@ _CHANGED = ("its file has changed since the run began", "Leave the transcripts a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is done with each batch; it holds no word of a transcript.
+    """What is done with each batch; it holds no word of a transcript."""
 
-    Attributes
-    ----------
-    run : str
-        Random, so that a worker of a cluster forgets what it holds of an earlier run.
-    settings, options, form, plots, figures, figure_width
-        As `run` was given them.
-    donors : tuple of (Candidate, SurveyedSession)
-        The donors of surrogate pairs.
-    out : Path
-        The absolute path of the folder of results.
-    key : str
-        A hash of everything that the files of all sessions depend on.
-    groupings : frozenset of str
-        The fields beside the turns that are copied because they are groupings over all sessions.
-    about, gold : tuple of str
-        The columns of the sessions table that are no measures; those of the turns table with codes that people gave.
-    """
-
-    run: str
+    run: str  # random, so that a worker of a cluster forgets what it holds of an earlier run
     settings: Settings
     options: ReadOptions
     donors: tuple[tuple[Candidate, SurveyedSession], ...]
-    out: Path
+    out: Path  # the folder of results, an absolute path
     form: Form
-    key: str
-    plots: Plots = "session"
-    figures: tuple[str, ...] = ()
-    figure_width: float | None = None
-    groupings: frozenset[str] = frozenset()
-    about: tuple[str, ...] = ()
-    gold: tuple[str, ...] = ()
+    key: str  # a hash of everything that the files of all sessions depend on
+    plots: Plots  # which figures of each session
+    figures: tuple[str, ...]  # their formats
+    figure_width: float | None  # in millimetres
+    groupings: frozenset[str]  # fields beside the turns that are copied because they are groupings over all sessions
+    about: tuple[str, ...]  # columns of the sessions table that are no measures
+    gold: tuple[str, ...]  # columns of the turns table with codes that people gave
 
 
 @dataclass(slots=True)
 class Outcome:
     """What became of a batch, or of all of them.
 
-    Attributes
-    ----------
-    records : list of str
-        The records of finished sessions, in order: one for each session, or with Parquet one for each batch. They
-        are paths relative to the folder of results.
-    n_finished : int
-        Sessions whose files are there as this run wants them.
-    n_kept : int
-        How many of these an earlier run had finished.
-    problems : list of UnreadableFileError
-        Sessions that could not be measured.
+    Records are paths relative to the folder of results, in order: one for each session, or with Parquet for each batch.
     """
 
     records: list[str] = field(default_factory=list)
-    n_finished: int = 0
-    n_kept: int = 0
-    problems: list[UnreadableFileError] = field(default_factory=list)
+    n_finished: int = 0  # sessions whose files are there as this run wants them
+    n_kept: int = 0  # how many of these an earlier run had finished
+    problems: list[UnreadableFileError] = field(default_factory=list)  # sessions that could not be measured
 
     def add(self, other: Outcome) -> None:
         """Add what became of another batch."""
