@@ -15,9 +15,9 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks._speaker_models import Bools, Floats, Scored
 from benchmarks._speaker_talks import MANNERS, Ints, Talk
-from therapy_analytics.speakers._boundaries import FARTHEST, is_written, likeliest
-from therapy_analytics.speakers._model import Limit
-from therapy_analytics.speakers._swapped import MOST, largest
+from therapy_analytics.speakers.boundaries import FARTHEST, is_written, likeliest
+from therapy_analytics.speakers.models import Limit
+from therapy_analytics.speakers.swapped import MOST, largest
 
 LEAST_SURE = 0.75
 """Utterances without speakers are attributed from this probability on."""

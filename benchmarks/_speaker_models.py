@@ -23,9 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks._speaker_talks import LEARNT, UNSEEN, Ints, Talk, Utterances
 from therapy_analytics.codes.encoder import WIDTH
 from therapy_analytics.core.session import CLIENT, THERAPIST
-from therapy_analytics.speakers._gaps import GapNetwork, GapScores
-from therapy_analytics.speakers._model import Limit
-from therapy_analytics.speakers._swapped import swapped_segments
+from therapy_analytics.speakers.models import GapNetwork, GapScores, Limit
+from therapy_analytics.speakers.swapped import swapped_segments
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

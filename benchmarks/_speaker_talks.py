@@ -15,8 +15,8 @@ from scipy import sparse
 from benchmarks._corpora import sessions_of
 from therapy_analytics.codes.features import featurize
 from therapy_analytics.codes.text_model import GRAM_WEIGHT, mean_vectors
-from therapy_analytics.speakers._boundaries import is_written
-from therapy_analytics.speakers._gaps import gap_vectors
+from therapy_analytics.speakers.boundaries import is_written
+from therapy_analytics.speakers.models import gap_vectors
 from therapy_analytics.text.segments import turns_from_texts
 
 Ints = NDArray[np.int64]

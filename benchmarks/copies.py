@@ -22,8 +22,7 @@ import therapy_analytics as ta
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
 from therapy_analytics.core.session import Session
-from therapy_analytics.stats.training import TrainOptions, _groups
-from therapy_analytics.stats.training._groups import near_copies
+from therapy_analytics.stats.training import TrainOptions, _groups, near_copies
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPORA = ("annomi", "hlqc", "mibot", "vera_mh", "mindeval")

@@ -27,10 +27,10 @@ from benchmarks._speaker_limits import Limits, limits_of
 from benchmarks._speaker_models import Bools, Floats, Scored, evident, left_out, parts_left_out, roles_of
 from benchmarks._speaker_talks import LEARNT, Ints, Talk, talks, utterances, vectors
 from therapy_analytics.core.session import Role
-from therapy_analytics.speakers._boundaries import FARTHEST, is_written, moves_of
-from therapy_analytics.speakers._chain import therapist_probabilities
-from therapy_analytics.speakers._model import Limit
-from therapy_analytics.speakers._swapped import FEWEST, swapped_segments
+from therapy_analytics.speakers.boundaries import FARTHEST, is_written, moves_of
+from therapy_analytics.speakers.chain import therapist_probabilities
+from therapy_analytics.speakers.models import Limit
+from therapy_analytics.speakers.swapped import FEWEST, swapped_segments
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -298,10 +298,7 @@ def test_codes_as_categories_are_texts(broken: Path, from_parts: ta.Analysis) ->
 
 
 def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr("therapy_analytics.core.arrow.import_module", missing)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(BadOptionError, match="-m pip install pyarrow"):
         load(parts)
     assert len(read_sessions(csv, ["session_id"])) == 4

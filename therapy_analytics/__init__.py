@@ -3,7 +3,7 @@
 >>> import therapy_analytics as ta
 >>> sessions = ta.read("transcripts/")  # doctest: +SKIP
 >>> analysis = ta.analyze(sessions)  # doctest: +SKIP
->>> ta.plots.timeline(analysis.turns.query("session_id == 'dana_1'"))  # doctest: +SKIP
+>>> ta.plots.session(analysis.where("session_id == 'dana_1'"))  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from therapy_analytics.results.analysis import Analysis
     from therapy_analytics.run import Writing, analyze, run
     from therapy_analytics.run.dialogues import synchrony
+    from therapy_analytics.run.folders import write
     from therapy_analytics.speakers import speakers
     from therapy_analytics.stats.agreement import GoldOptions, agreement
     from therapy_analytics.stats.compare import CompareOptions, compare
@@ -41,6 +42,7 @@ _NAMES = {
     "core.pseudonyms": ["load_pseudonyms"],
     "run.dialogues": ["synchrony"],
     "stats.exports": ["export"],
+    "run.folders": ["write"],
     "text": ["Lexicon", "load_lexicon"],
     "measures": ["Column", "OnPage", "measure"],
     "stats.outcomes": ["OutcomeOptions"],
@@ -69,7 +71,7 @@ __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
     "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
     "errors", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
-    "read_files", "reader", "report", "run", "speakers", "synchrony", "train", "wide",
+    "read_files", "reader", "report", "run", "speakers", "synchrony", "train", "wide", "write",
 ]  # fmt: skip
 
 

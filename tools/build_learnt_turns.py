@@ -20,8 +20,8 @@ import tagger_turns
 from process_corpus import SESSIONS, name_of
 
 import therapy_analytics as ta
-from therapy_analytics.codes._weights import WEIGHTS
 from therapy_analytics.codes.learnt import FILE, HALF, Hashes, as_npz, learnt_turns, n_among, turn_hashes
+from therapy_analytics.codes.weights import WEIGHTS
 from therapy_analytics.core.session import Session
 
 OWN = ("excerpts", "invented", "seed")

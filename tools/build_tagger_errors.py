@@ -24,8 +24,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.codes import builtin_codebooks
-from therapy_analytics.codes._weights import AIMS, WEIGHTS
-from therapy_analytics.codes.hierarchy import without_contradictions
+from therapy_analytics.codes.tagger import without_contradictions
+from therapy_analytics.codes.weights import AIMS, WEIGHTS
 from therapy_analytics.results.references import CROSS_VALIDATED
 
 Floats = NDArray[np.float64]

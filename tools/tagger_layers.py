@@ -17,8 +17,7 @@ from tagger_meaning import fold_in, widen
 from tagger_second import LIFT_SCALE, at, calibrated
 
 from therapy_analytics.codes import codebook_named
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import Features
+from therapy_analytics.codes.features import HAND, Features
 from therapy_analytics.core.session import Role
 
 PENALTY = Penalty(own=6, context=1, dense=4)

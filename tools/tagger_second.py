@@ -14,8 +14,7 @@ from tagger_judged import Judged, parts
 from tagger_meaning import fold_in, widen
 
 from therapy_analytics.codes import codebook_named
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import Features
+from therapy_analytics.codes.features import HAND, Features
 from therapy_analytics.core.session import Role
 
 PENALTY = Penalty(own=3, context=1, dense=2)

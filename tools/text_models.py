@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import N_BUCKETS, featurize
+from therapy_analytics.codes.features import HAND, N_BUCKETS, featurize
 from therapy_analytics.codes.text_model import FORMAT, GRAM_WEIGHT, Floats, mean_vectors
 from therapy_analytics.text import TurnArrays
 from therapy_analytics.text.embeddings import DIMENSIONS

@@ -20,8 +20,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from benchmarks._speaker_limits import limits_of
 from benchmarks._speaker_models import UNITS, evident, fit_gaps, fit_voice, left_out
 from benchmarks._speaker_talks import LEARNT, talks, utterances, vectors
-from therapy_analytics.speakers._gaps import GapNetwork
-from therapy_analytics.speakers._model import WEIGHTS
+from therapy_analytics.speakers.models import WEIGHTS, GapNetwork
 
 VERSION = "0.2.0"
 

@@ -23,7 +23,7 @@ import tagger_first
 from tagger_judged import Findings, Judged
 from train_accurate import all_turns, fast_unseen, weighed
 
-from therapy_analytics.codes.hierarchy import n_questions
+from therapy_analytics.codes.tagger import n_questions
 from therapy_analytics.text.segments import turns_from_texts
 
 SOURCES = ("annomi", "hlqc")

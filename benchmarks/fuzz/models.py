@@ -29,10 +29,9 @@ import numpy as np
 
 from benchmarks.fuzz.model_mutators import MUTATIONS, Files
 from therapy_analytics.codes import TaggerOptions, accurate, load_accurate, load_codebook, load_coder, text_model
-from therapy_analytics.codes._weights import AIMS, FORMAT
 from therapy_analytics.codes.choice import chosen_codebooks, meaning
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import N_BUCKETS
+from therapy_analytics.codes.features import HAND, N_BUCKETS
+from therapy_analytics.codes.weights import AIMS, FORMAT
 from therapy_analytics.core.errors import TherapyAnalyticsError
 from therapy_analytics.core.session import Role, Session, Turn
 from therapy_analytics.text import Batch, annotate, embeddings

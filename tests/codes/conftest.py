@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from therapy_analytics.codes._weights import WEIGHTS
+from therapy_analytics.codes.weights import WEIGHTS
 
 Request = dict[str, Any]
 Behaviour = Callable[[BaseHTTPRequestHandler, Request], None]

@@ -13,8 +13,8 @@ from talks import TALK, accurate_codes, arrays, session
 
 import therapy_analytics as ta
 from therapy_analytics.codes import TaggerOptions, load_accurate, load_coder, load_tagger
-from therapy_analytics.codes._weights import AIMS
 from therapy_analytics.codes.encoder import CLS, ROLE_MARKS, SEP, framed
+from therapy_analytics.codes.weights import AIMS
 from therapy_analytics.core.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.core.session import ROLES
 from therapy_analytics.run import Writing, open_executor

@@ -22,7 +22,7 @@ from therapy_analytics.codes import (
     load_codebook,
     load_tagger,
 )
-from therapy_analytics.codes._codebook_form import QUALITIES
+from therapy_analytics.codes.codebook import QUALITIES
 from therapy_analytics.core.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.results.codebook_table import codes_table
 
@@ -417,5 +417,5 @@ def test_the_example_in_the_document_is_a_codebook(root: Path, tmp_path: Path) -
     book = load_codebook(tmp_path / "example.toml")
     assert len(book.codes) == 2
     assert set(tomllib.loads(example)) == {"id", "name", "definition", "source", "codes"}
-    assert all(f"`{field}`" in document for field in codebook_module.form.CODE_FIELDS)
+    assert all(f"`{field}`" in document for field in codebook_module.CODE_FIELDS)
     assert all(f"`{quality}`" in document for quality in QUALITIES)

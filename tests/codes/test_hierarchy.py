@@ -10,10 +10,19 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.codes import Codebook, TaggerOptions, builtin_codebooks, load_codebook
-from therapy_analytics.codes.hierarchy import n_questions, without_contradictions
-from therapy_analytics.codes.tagger import decided
+from therapy_analytics.codes import (
+    Codebook,
+    TaggerOptions,
+    builtin_codebooks,
+    load_accurate,
+    load_codebook,
+    load_tagger,
+)
+from therapy_analytics.codes.tagger import decided, n_questions, without_contradictions
+from therapy_analytics.codes.weights import AIMS
 from therapy_analytics.core.errors import BadDataFileError
+from therapy_analytics.text import annotate
+from therapy_analytics.text.lexicons import Matcher
 from therapy_analytics.text.segments import turns_from_texts
 
 BOOK = """
@@ -110,15 +119,13 @@ def test_rates_count_what_stands(samples: Path) -> None:
         assert rates.set_index("session_id")["n"].to_dict() == expected.to_dict()
 
 
-@pytest.mark.parametrize(
-    ("kind", "aim"),
-    [("accurate", "recall"), *(("fast", aim) for aim in ("balanced", "precision", "recall", "rate"))],
-)
-def test_no_turn_of_the_samples_contradicts_itself(kind: str, aim: str, samples: Path) -> None:
-    sessions = ta.read(samples)[:4]
-    found = ta.analyze(sessions, tagger=TaggerOptions(kind=kind, aim=aim, all_codes=True))
-    asked = n_questions(turns_from_texts([turn.text for session in sessions for turn in session.turns]))
-    names = [code.column for book in builtin_codebooks() for code in book.codes if code.column in found.turns]
-    assert len(names) > 40
-    given = found.turns[names].fillna(0).astype(bool)
-    assert contradictions(given, asked.tolist(), builtin_codebooks()) == []
+def test_no_turn_of_the_samples_contradicts_itself(samples: Path) -> None:
+    batch = annotate(ta.read(samples)[:4], Matcher([]))
+    asked = n_questions(batch.turns).tolist()
+    for tagger in (
+        load_accurate(aim="recall", all_codes=True),
+        *(load_tagger(aim=aim, all_codes=True) for aim in AIMS),
+    ):
+        given = pd.DataFrame(tagger.predict(batch).decision, columns=list(tagger.names))
+        assert len(tagger.names) > 40
+        assert contradictions(given, asked, builtin_codebooks()) == []

@@ -23,10 +23,9 @@ from commands import tanalyze
 from talks import arrays, session
 
 import therapy_analytics as ta
-from therapy_analytics.codes import Codes, TaggerOptions, _llm_client, load_accurate, load_coder
-from therapy_analytics.codes._llm_cache import default_folder
-from therapy_analytics.codes._llm_client import parse_endpoint
-from therapy_analytics.codes._llm_prompt import read_answer
+from therapy_analytics.codes import Codes, TaggerOptions, llm_client, load_accurate, load_coder
+from therapy_analytics.codes.llm import read_answer
+from therapy_analytics.codes.llm_client import default_folder, parse_endpoint
 from therapy_analytics.core.errors import BadOptionError, CoderServerError, TherapyAnalyticsError
 from therapy_analytics.run import Writing
 
@@ -38,7 +37,7 @@ LONG = session(*(f"Tell me about day {i}?" if i % 2 == 0 else f"On day {i} I wan
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
+    monkeypatch.setattr(llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
     monkeypatch.delenv("TANALYZE_API_KEY", raising=False)
 
 
@@ -434,7 +433,7 @@ def test_a_name_that_leads_away_is_found_out(
     options: TaggerOptions, monkeypatch: pytest.MonkeyPatch, fake: Any
 ) -> None:
     coder = load_coder(options)
-    monkeypatch.setattr(_llm_client, "is_loopback_address", lambda _: False)
+    monkeypatch.setattr(llm_client, "is_loopback_address", lambda _: False)
     with pytest.raises(CoderServerError, match="not on this machine"):
         coder.predict(arrays(TALK))
     assert not fake.asked
@@ -564,8 +563,9 @@ def test_the_coder_says_what_it_went_by(options: TaggerOptions) -> None:
 
 def test_a_run_makes_the_same_tables(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "nair_yuki.txt"]
-    fast = ta.run(paths, tmp_path / "fast", writing=Writing(figures=(), report=False))
-    llm = ta.run(paths, tmp_path / "llm", settings=ta.Settings(tagger=options))
+    writing = Writing(figures=(), report=False)
+    fast = ta.run(paths, tmp_path / "fast", writing=writing)
+    llm = ta.run(paths, tmp_path / "llm", settings=ta.Settings(tagger=options), writing=writing)
     assert list(fast.sessions) == list(llm.sessions)
     folders = [tmp_path / name / "sessions" / "nair_yuki" for name in ("fast", "llm")]
     likely = [pd.read_csv(folder / "probabilities.csv") for folder in folders]
@@ -595,20 +595,9 @@ def test_turns_without_codes_are_empty_and_noted(fake: Any, options: TaggerOptio
     assert row["notes"] == "1 of 5 turns have no codes: the coder gave no valid answer on them."
 
 
-def test_two_processes_make_the_same(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
-    paths = [samples / "nair_yuki.txt", samples / "aria_ben.json"]
-    results = []
-    for n in (1, 2):
-        settings = ta.Settings(tagger=replace(options, cache=tmp_path / f"cache{n}"))
-        results.append(
-            ta.run(paths, tmp_path / str(n), settings=settings, writing=Writing(figures=(), report=False, processes=n))
-        )
-    pd.testing.assert_frame_equal(results[0].sessions, results[1].sessions)
-    assert results[0].tagger["n_failed"] == results[1].tagger["n_failed"] == 0
-
-
 def test_an_absent_server_leaves_earlier_results_alone(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
-    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", writing=Writing(figures=(), report=False))
+    quick = ta.Settings(tagger=TaggerOptions(kind="fast"))
+    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=quick, writing=Writing(figures=(), report=False))
     settings = ta.Settings(tagger=replace(options, endpoint="http://127.0.0.1:9/v1"))
     with pytest.raises(CoderServerError):
         ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=settings)

@@ -19,9 +19,9 @@ from commands import tanalyze
 import therapy_analytics as ta
 from therapy_analytics.codes import (
     TaggerOptions,
-    _llm_client,
     builtin_codebooks,
     check_coder,
+    llm_client,
     load_accurate,
     load_codebook,
     load_coder,
@@ -94,7 +94,7 @@ def by_own_book(handler: Any, request: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
+    monkeypatch.setattr(llm_client, "WAITS_S", (0.01, 0.01, 0.01, 0.01))
     monkeypatch.delenv("TANALYZE_API_KEY", raising=False)
 
 
@@ -286,7 +286,7 @@ def test_a_run_with_two_processes_plots_and_an_edit_during_it(
         assert about["tagger"]["codebooks"] == ["our_clinic"]
         turns = pd.read_csv(tmp_path / str(n) / "sessions" / "nair_yuki" / "turns.csv")
         assert turns["our_clinic_joining"].isna().equals(turns["role"] != "therapist")
-    assert (tmp_path / "1" / "sessions" / "nair_yuki" / "timeline.png").exists()
+    assert (tmp_path / "1" / "sessions" / "nair_yuki" / "session.png").exists()
     assert [code.column for code in results[0].rated] == list(COLUMNS)
 
 
@@ -357,7 +357,8 @@ def test_the_fast_tagger_takes_no_codebook(book: Path) -> None:
 
 
 def test_a_broken_book_leaves_earlier_results_alone(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
-    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", writing=Writing(figures=(), report=False))
+    quick = ta.Settings(tagger=TaggerOptions(kind="fast"))
+    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=quick, writing=Writing(figures=(), report=False))
     for coder in (replace(options, codebooks=("mit1",)), TaggerOptions(codebooks=("mi",))):
         with pytest.raises(TherapyAnalyticsError):
             ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=ta.Settings(tagger=coder))

@@ -10,8 +10,8 @@ import pytest
 from talks import TALK, arrays, session
 
 from therapy_analytics.codes import builtin_codebooks, load_accurate
+from therapy_analytics.codes.codebook import parents
 from therapy_analytics.codes.encoder import PART, WIDTH, framed, lower_vectors, parts_of, upper_vectors
-from therapy_analytics.codes.hierarchy import parents
 from therapy_analytics.codes.sequence import REACH
 from therapy_analytics.core.errors import BadDataFileError
 from therapy_analytics.core.session import ROLES

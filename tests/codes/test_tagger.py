@@ -22,10 +22,9 @@ from therapy_analytics.codes import (
     load_coder,
     load_tagger,
 )
-from therapy_analytics.codes._weights import AIMS
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import N_BUCKETS, featurize
+from therapy_analytics.codes.features import HAND, N_BUCKETS, featurize
 from therapy_analytics.codes.tagger import Tagger
+from therapy_analytics.codes.weights import AIMS
 from therapy_analytics.core.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.core.session import Session
 from therapy_analytics.text import annotate

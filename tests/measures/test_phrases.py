@@ -13,8 +13,7 @@ from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.text import annotate, builtin_lexicons
 from therapy_analytics.text import phrases as engine
 from therapy_analytics.text.lexicons import Matcher, lexicon_folder
-from therapy_analytics.text.phrases import compiled, load_phrases, turns_with
-from therapy_analytics.text.word_sequence import word_sequence
+from therapy_analytics.text.phrases import compiled, load_phrases, turns_with, word_sequence
 
 BOOKS = sorted(path.stem for path in lexicon_folder().glob("*.toml") if "[phrases." in path.read_text(encoding="utf-8"))
 MEANINGS = tuple(f"{book}.{name}" for book in BOOKS for name in load_phrases(book))

@@ -12,9 +12,8 @@ from spoken import FRENCH, SPOKEN, plain, session
 
 from therapy_analytics.core.session import Role, Session, SpeechMark
 from therapy_analytics.speakers import attributed, proposed, repaired
-from therapy_analytics.speakers._boundaries import moved, moves_of
-from therapy_analytics.speakers._gaps import gap_scores
-from therapy_analytics.speakers._model import load_speaker_model
+from therapy_analytics.speakers.boundaries import moved, moves_of
+from therapy_analytics.speakers.models import gap_scores, load_speaker_model
 
 LOWER = tuple(map(plain, SPOKEN))
 

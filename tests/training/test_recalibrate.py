@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 import therapy_analytics as ta
 from therapy_analytics.cli import app
 from therapy_analytics.codes import TaggerOptions, load_coder, load_tagger
-from therapy_analytics.codes.recalibrated import CalibratedTagger, log_odds, on_line
+from therapy_analytics.codes.own import CalibratedTagger, log_odds, on_line
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.core.session import Session
 from therapy_analytics.stats.training import Recalibration, TrainOptions, recalibrate, train
-from therapy_analytics.stats.training._recalibrate import TurnsOfCode, fitted, result
+from therapy_analytics.stats.training.recalibration import TurnsOfCode, fitted, result
 from therapy_analytics.text import annotate
 from therapy_analytics.text.lexicons import Matcher
 

@@ -1,4 +1,4 @@
-"""Read, convert, read: the same session for every pair of forms, up to what a form cannot hold."""
+"""Read, convert, read: the same session for every pair of forms, in every form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
 from therapy_analytics.readers.base import READERS
 from therapy_analytics.readers.build import build_session
-from therapy_analytics.readers.writers import FEATURES, WRITERS, Writer, convert, writer
+from therapy_analytics.readers.writers import WRITERS, Writer, convert
 
 FORMS = list(WRITERS)
 SPEAKERS = [("Ruth Lindqvist", "therapist"), ("Dana", "client"), ("Observer", "other")]
@@ -44,17 +44,15 @@ def made_sessions(draw: st.DrawFn) -> Session:
     return build_session(RawSession("", rows, about), "made", "made.csv", about, ReadOptions())
 
 
-def _kept(session: Session, holds: frozenset[str]) -> list[tuple[object, ...]]:
+def _kept(session: Session) -> list[tuple[object, ...]]:
     """What must survive a form, turn by turn."""
-    return [_kept_turn(turn, holds) for turn in session.turns if "others" in holds or turn.role != "other"]
+    return [_kept_turn(turn) for turn in session.turns]
 
 
-def _kept_turn(turn: Turn, holds: frozenset[str]) -> tuple[object, ...]:
-    times = (turn.start_s, turn.end_s) if "times" in holds else ()
-    codes = {name: value for name, value in turn.gold.items() if value} if "codes" in holds else {}
+def _kept_turn(turn: Turn) -> tuple[object, ...]:
+    codes = {name: value for name, value in turn.gold.items() if value}
     marks = [(mark.kind, mark.at, mark.seconds) for mark in turn.marks]
-    text = turn.text if "lines" in holds else " ".join(turn.text.split())
-    return (turn.speaker, turn.role, text, marks, times, codes)
+    return (turn.speaker, turn.role, turn.text, marks, turn.start_s, turn.end_s, codes)
 
 
 def _through(session: Session, form: Writer, folder: Path) -> Session:
@@ -70,7 +68,7 @@ def _through(session: Session, form: Writer, folder: Path) -> Session:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_written_and_read_is_the_same(form: Writer, session: Session, tmp_path: Path) -> None:
     back = _through(session, form, tmp_path)
-    assert _kept(back, form.holds) == _kept(session, form.holds)
+    assert _kept(back) == _kept(session)
     assert dict(back.metadata) == dict(session.metadata)
     assert back.id == session.id
 
@@ -80,14 +78,12 @@ def test_written_and_read_is_the_same(form: Writer, session: Session, tmp_path: 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_through_two_forms_is_the_same(one: Writer, two: Writer, session: Session, tmp_path: Path) -> None:
     back = _through(_through(session, one, tmp_path / "one"), two, tmp_path / "two")
-    both = one.holds & two.holds
-    assert _kept(back, both) == _kept(session, both)
+    assert _kept(back) == _kept(session)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_form_has_a_reader_and_says_what_it_is(form: Writer) -> None:
     assert any(form.suffix in one.suffixes for one in READERS)
-    assert form.holds <= set(FEATURES)
     assert len(form.description.split()) >= 4
 
 
@@ -99,15 +95,8 @@ def test_the_samples_survive(form: Writer, samples: Path, tmp_path: Path) -> Non
     after = {one.id: one for one in read(tmp_path / "out")}
     assert before.keys() == after.keys()
     for name, session in before.items():
-        assert _kept(after[name], form.holds) == _kept(session, form.holds), name
+        assert _kept(after[name]) == _kept(session), name
         assert dict(after[name].metadata) == dict(session.metadata)
-
-
-def test_what_is_lost_is_said(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WRITERS, "_things", dict(WRITERS._things))
-    writer("plain", suffix=".txt", holds={"times", "ends", "codes", "others"})(lambda _: b"")
-    done = convert([samples / "nair_yuki.txt", samples / "aria_ben.json"], "plain", tmp_path)
-    assert done.losses == (("nair_yuki", ("line breaks inside turns",)),)
 
 
 def test_nothing_is_overwritten(samples: Path, tmp_path: Path) -> None:

@@ -91,8 +91,6 @@ def convert(
         )  # fmt: skip
         done = write(paths, to, out, options=options)
     say(*(f"Not read: {problem}" for problem in done.problems), *done.told, err=True)
-    for session, lost in done.losses:
-        say(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
     say(f"{counted(len(done.files), 'file')} written to {out}")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 

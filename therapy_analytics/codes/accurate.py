@@ -17,23 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes._weights import (
-    DEFAULT_AIM,
-    WEIGHTS,
-    check_format,
-    read_file,
-    short_text,
-    thresholds_of,
-)
-from therapy_analytics.codes.cues import HAND
 from therapy_analytics.codes.danger import CODE as DANGER
 from therapy_analytics.codes.danger import with_danger
-from therapy_analytics.codes.encoder import Encoded, Encoder, load_encoder
-from therapy_analytics.codes.features import featurize
+from therapy_analytics.codes.encoder import Encoder, load_encoder
+from therapy_analytics.codes.features import HAND, featurize
 from therapy_analytics.codes.sequence import SequenceModel, sequence_model
 from therapy_analytics.codes.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
+from therapy_analytics.codes.weights import (
+    DEFAULT_AIM,
+    WEIGHTS,
+    GivenCode,
+    check_format,
+    given_fields,
+    read_file,
+    short_text,
+)
 from therapy_analytics.core.errors import BadDataFileError
-from therapy_analytics.core.session import ROLES, Role
+from therapy_analytics.core.session import ROLES
 from therapy_analytics.text import Batch
 from therapy_analytics.text.data_files import (
     LARGEST_ARRAYS,
@@ -52,15 +52,11 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Blended:
+class Blended(GivenCode):
     """How the log-odds of a code are combined.
 
     Attributes
     ----------
-    column : str
-        ``mi_question``, ``process_advice``, ...
-    role : {"therapist", "client"}
-        Role of the turns that can have it.
     head : int
         The place of the code among the scores of the sequence model.
     lines : float64 array (2, 3)
@@ -68,19 +64,11 @@ class Blended:
         intercept, in sessions with punctuation and in those without.
     group : str or None
         Its parent, whose probability bounds its own.
-    thresholds : mapping of str to float
-        For each aim: a turn has the code when its probability is at least this.
-    on_request : bool
-        Whether it is given only where all codes are asked for.
     """
 
-    column: str
-    role: Role
     head: int
     lines: _Floats
     group: str | None
-    thresholds: Mapping[str, float]
-    on_request: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,8 +129,8 @@ class AccurateTagger:
         fast = self.fast.probabilities(features, roles)
         n_others = len(self.blends) - fast.shape[1]
         odds = np.hstack([np.log(fast / (1.0 - fast)), np.zeros((len(roles), n_others))])
-        encoded = self.encoder.read(batch.sessions)
-        score = self._scores(encoded, starts, roles)
+        score = self.sequence.scores(self.encoder.read(batch.sessions), starts, roles)
+        score = score[:, [blend.head for blend in self.blends]]
         lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
         of_fast, of_score, bias = lines[:, plain].transpose(2, 1, 0)
         odds = of_fast * odds + of_score * score + bias
@@ -158,10 +146,6 @@ class AccurateTagger:
         limits = next((blend.thresholds for blend in self.blends if blend.column == DANGER), {})
         return with_danger(codes, batch, limits, self.fast.aim)
 
-    def _scores(self, encoded: Encoded, starts: Sequence[int], roles: NDArray[np.integer[Any]]) -> _Floats:
-        """Return the score of each code in each turn, float64 (n_turns, n_codes)."""
-        return self.sequence.scores(encoded, starts, roles)[:, [blend.head for blend in self.blends]]
-
 
 def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:
     """Load an accurate tagger, by default that of the package.
@@ -171,10 +155,8 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
     folder : Path, optional
         A folder of other weights: those of a fast tagger, ``encoder_lower.onnx``, ``encoder_upper.onnx``,
         ``sequence.npz`` and ``accurate.json``.
-    aim : {"balanced", "precision", "recall", "rate"}, optional
-        Aim of the decisions, see ``docs/tagger.md``.
-    all_codes : bool, optional
-        Whether to give also the codes that are given only on request.
+    aim, all_codes : optional
+        As for `load_tagger`.
 
     Raises
     ------
@@ -261,10 +243,7 @@ def _load_about(folder: Path, digest: Any) -> _About:
 
 def _blend(entry: dict[str, Any], heads: Sequence[str]) -> Blended:
     lines = np.array([entry["lines"][way] for way in WAYS], dtype=np.float64)
-    role, group, on_request = entry["role"], entry["group"], entry["on_request"]
+    group = entry["group"]
     if lines.shape != (2, 3) or not np.isfinite(lines).all() or not isinstance(group, str | None):
         raise ValueError
-    if role not in ROLES or not isinstance(on_request, bool):
-        raise ValueError
-    head = heads.index(entry["head"])
-    return Blended(short_text(entry, "column"), role, head, lines, group, thresholds_of(entry), on_request)
+    return Blended(**given_fields(entry), head=heads.index(entry["head"]), lines=lines, group=group)

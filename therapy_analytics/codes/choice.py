@@ -12,13 +12,20 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from therapy_analytics.codes._weights import AIMS, DEFAULT_AIM
 from therapy_analytics.codes.accurate import load_accurate
 from therapy_analytics.codes.codebook import Codebook, codebook_named
 from therapy_analytics.codes.learnt import FILE, Hashes, learnt_turns
-from therapy_analytics.codes.own import OwnTagger, codebook_of, is_own, load_own
-from therapy_analytics.codes.recalibrated import CalibratedTagger, is_calibration, load_calibrated
+from therapy_analytics.codes.own import (
+    CalibratedTagger,
+    OwnTagger,
+    codebook_of,
+    is_calibration,
+    is_own,
+    load_calibrated,
+    load_own,
+)
 from therapy_analytics.codes.tagger import NEAR, Codes, load_tagger
+from therapy_analytics.codes.weights import AIMS, DEFAULT_AIM
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.session import Role
 from therapy_analytics.core.verbs import options_of

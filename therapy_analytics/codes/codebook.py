@@ -6,19 +6,38 @@ so they are never reused with another meaning. A user's own codebook has the sam
 
 from __future__ import annotations
 
+import difflib
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
-from therapy_analytics.codes import _codebook_form as form
-from therapy_analytics.codes._codebook_form import REMEDY, Exclusive, Fields, Quality, Status, Unit, code_name
-from therapy_analytics.core.errors import UnknownNameError
+from therapy_analytics.core.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.core.session import Role
 from therapy_analytics.text.data_files import LARGEST_TEXT, read_bytes, toml_table
 
+Quality = Literal["same", "narrower", "broader", "overlaps"]
+Status = Literal["", "experimental"]
+Unit = Literal["turn", "utterance"]
+Exclusive = Literal["", "turn", "question"]
+QUALITIES: tuple[Quality, ...] = get_args(Quality)
+
+_REMEDY = "See docs/codebooks.md"
+_BOOK_FIELDS = ("id", "name", "place", "overlaps", "definition", "source", "unit", "codes")
+CODE_FIELDS = (
+    "id", "name", "role", "group", "lane", "definition", "examples", "counter_examples", "source", "label", "unit",
+    "parent", "exclusive", "one_of", "rest", "crosswalk", "status", "status_reason", "turn_correlation",
+)  # fmt: skip
+_CROSSWALK_FIELDS = ("to", "quality", "note")
+_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_LONGEST_ID = 40
+_LONGEST_MESSAGE = 250
+"""Characters of an error message."""
+_OTHER_COLUMNS = ("client", "gold", "n", "p", "therapist")
+"""The first words of columns that are no codes: no codebook may be called so."""
 DEFAULT_CORRELATION = 0.06
 """`Code.turn_correlation` where it was not estimated, and for rates that do not rest on a code."""
 LAST = 99
@@ -162,11 +181,11 @@ def load_codebook(path: str | Path) -> Codebook:
     builtin = {one.id: one for one in builtin_codebooks()}
     if book.id in builtin and book.sha256 != builtin[book.id].sha256:
         problem = f"the id {book.id!r} is that of a codebook of this package"
-        raise Fields({}, str(path)).error(problem, "Give it an id of its own, for its columns begin with it")
+        raise _Fields({}, str(path)).error(problem, "Give it an id of its own, for its columns begin with it")
     taken = sorted(_columns(builtin.values()) & _columns([book])) if book.id not in builtin else []
     if taken:
         problem = f"the column {taken[0]!r} would be that of another codebook"
-        raise Fields({}, str(path)).error(problem, "Give the book another id")
+        raise _Fields({}, str(path)).error(problem, "Give the book another id")
     _check_crosswalk(book, builtin, str(path))
     return book
 
@@ -235,33 +254,162 @@ def _columns(books: Iterable[Codebook]) -> set[str]:
     return {code.column for book in books for code in book.codes}
 
 
+def parents(books: Iterable[Codebook]) -> dict[str, str]:
+    """Return the parent of each sub-code, both as column names."""
+    return {code.column: f"{code.book}_{code.parent}" for book in books for code in book.codes if code.parent}
+
+
+# ---- files: each field is checked, and each error says what is wrong and how to mend it
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The fields of a codebook in a file, or of its code of this name, which errors give."""
+
+    table: Mapping[str, Any]
+    path: str
+    code: str = ""
+
+    def error(self, problem: str, remedy: str) -> BadDataFileError:
+        """Return the error to raise, which may quote a field of any length."""
+        texts = (f"{self.code}: {problem}" if self.code else problem, remedy)
+        return BadDataFileError(
+            self.path, *(text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]} ..." for text in texts)
+        )
+
+    def only(self, known: Sequence[str]) -> None:
+        """Refuse fields that nobody reads: most are misspelt."""
+        for field in self.table:
+            if field not in known:
+                near = difflib.get_close_matches(field, known, n=1)
+                remedy = f"Perhaps {near[0]!r} is meant" if near else f"The fields are {', '.join(known)}"
+                raise self.error(f"there is no field {field!r}", remedy)
+
+    def text(self, field: str, default: str | None = None) -> str:
+        """Return a field of text on one line, or its default."""
+        value = self.table.get(field, default)
+        if value is None:
+            raise self.error(f"the field {field!r} is missing", f'Add a line {field} = "..."')
+        if not isinstance(value, str):
+            raise self.error(f"the field {field!r} is not text", f'Put it into quotation marks: {field} = "..."')
+        if not value.strip() and default is None:
+            raise self.error(f"the field {field!r} is empty", "Say it in a few words")
+        return " ".join(value.split())
+
+    def texts(self, field: str) -> tuple[str, ...]:
+        """Return a list of sentences, empty where there is no such field."""
+        value = self.table.get(field, [])
+        if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+            form = f'Write {field} = ["First sentence.", "Second sentence."]'
+            remedy = f"{form}, with square brackets even around a single one"
+            raise self.error(f"the field {field!r} is not a list of sentences", remedy)
+        return tuple(" ".join(one.split()) for one in value)
+
+    def share(self, field: str, default: float) -> float:
+        """Return a field that is a number from 0 to 1, or its default."""
+        value = self.table.get(field, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            remedy = f"Write {field} = {default}, or leave it out"
+            raise self.error(f"the field {field!r} is not a number from 0 to 1", remedy)
+        return float(value)
+
+    def number_from_1(self, field: str, default: int) -> int:
+        """Return a field that is a whole number from 1, or its default."""
+        value = self.table.get(field, default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise self.error(f"the field {field!r} is not a whole number from 1", f"Write {field} = 3, or leave it out")
+        return value
+
+    def flag(self, field: str) -> bool:
+        """Return a field that is true or false; false where there is no such field."""
+        value = self.table.get(field, False)
+        if not isinstance(value, bool):
+            raise self.error(f"the field {field!r} is neither true nor false", f"Write {field} = true, or leave it out")
+        return value
+
+    def one_of(self, field: str, allowed: Sequence[str], default: str | None = None) -> Any:
+        """Return a field that must have one of a few values."""
+        value = self.text(field, default)
+        if value not in allowed:
+            choice = " or ".join(f"{field} = {one!r}" for one in allowed if one).replace("'", '"')
+            raise self.error(f"the {field} {value!r} is not known", f"Write {choice}")
+        return value
+
+    def codes(self) -> list[_Fields]:
+        """Return the codes of a codebook."""
+        remedy = "Begin each code with a line [[codes]]"
+        if self.table.get("codes", []) == []:
+            raise self.error("the codebook has no codes", remedy)
+        named = ((entry.get("id"), entry) for entry in self._tables("codes", remedy))
+        return [
+            _Fields(entry, self.path, f"code {id_!r}" if isinstance(id_, str) and id_ else f"code number {number}")
+            for number, (id_, entry) in enumerate(named, start=1)
+        ]
+
+    def crosswalk(self) -> list[CrosswalkEntry]:
+        """Return the entries of a code's crosswalk."""
+        entries = []
+        for table in self._tables("crosswalk", f"{_REMEDY}, on crosswalks"):
+            one = _Fields(table, self.path, self.code)
+            one.only(_CROSSWALK_FIELDS)
+            quality = one.one_of("quality", QUALITIES)
+            entries.append(CrosswalkEntry(one.text("to"), quality, one.text("note", default="")))
+        return entries
+
+    def identifier(self) -> str:
+        """Return the id, which becomes part of the names of columns."""
+        value = self.text("id")
+        if not _ID.fullmatch(value) or len(value) > _LONGEST_ID:
+            likely = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_")[:_LONGEST_ID].rstrip("_")
+            such = likely if _ID.fullmatch(likely) else "empathic_listening"
+            remedy = f"Use small letters, digits and single _, {_LONGEST_ID} characters at most, such as {such!r}"
+            raise self.error(f"the id {value!r} cannot be the name of a column", remedy)
+        if not self.code and value.split("_")[0] in _OTHER_COLUMNS:
+            problem = f"the id {value!r} begins as the names of other columns do"
+            raise self.error(problem, "Choose another, such as the name of the manual")
+        return value
+
+    def _tables(self, field: str, remedy: str) -> Sequence[Mapping[str, Any]]:
+        value = self.table.get(field, [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            raise self.error(f"the field {field!r} does not have its form", remedy)
+        return value
+
+
 def _parsed(path: Path) -> Codebook:
     """Read a file, without comparing it with other codebooks."""
     data = read_bytes(path, LARGEST_TEXT, what="the codebook", remedy="Split it into several codebooks")
-    fields = Fields(toml_table(data, path, what="the codebook", remedy=REMEDY), str(path))
-    fields.only(form.BOOK_FIELDS)
+    fields = _Fields(toml_table(data, path, what="the codebook", remedy=_REMEDY), str(path))
+    fields.only(_BOOK_FIELDS)
     id_, source = fields.identifier(), fields.text("source")
-    unit = fields.one_of("unit", form.UNITS, default="turn")
+    unit = fields.one_of("unit", get_args(Unit), default="turn")
     codes = tuple(_code(id_, entry, source, unit) for entry in fields.codes())
     ids = [code.id for code in codes]
     if twice := sorted({one for one in ids if ids.count(one) > 1}):
         problem = f"several codes have the id {', '.join(map(repr, twice))}"
         raise fields.error(problem, "Give each code an id of its own")
     _check_parents(codes, str(path))
-    name, definition = fields.text("name"), fields.text("definition")
-    place, overlaps = fields.number_from_1("place", default=LAST), fields.text("overlaps", default="")
-    sha256 = hashlib.sha256(data).hexdigest()
-    return Codebook(id_, name, definition, source, codes, path.name, sha256, place, overlaps)
+    return Codebook(
+        id=id_,
+        name=fields.text("name"),
+        definition=fields.text("definition"),
+        source=source,
+        codes=codes,
+        file=path.name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        place=fields.number_from_1("place", default=LAST),
+        overlaps=fields.text("overlaps", default=""),
+    )
 
 
-def _code(book: str, fields: Fields, source: str, unit: str) -> Code:
-    fields.only(form.CODE_FIELDS)
-    status = fields.one_of("status", form.STATUSES, default="")
+def _code(book: str, fields: _Fields, source: str, unit: str) -> Code:
+    fields.only(CODE_FIELDS)
+    status = fields.one_of("status", get_args(Status), default="")
     return Code(
         book=book,
         id=fields.identifier(),
         name=fields.text("name"),
-        role=fields.one_of("role", form.CODED_ROLES),
+        role=fields.one_of("role", ("therapist", "client")),
         group=fields.text("group"),
         lane=fields.text("lane", default=""),
         definition=fields.text("definition"),
@@ -269,28 +417,22 @@ def _code(book: str, fields: Fields, source: str, unit: str) -> Code:
         counter_examples=fields.texts("counter_examples"),
         source=fields.text("source", default=source),
         label=fields.text("label", default=""),
-        unit=fields.one_of("unit", form.UNITS, default=unit),
+        unit=fields.one_of("unit", get_args(Unit), default=unit),
         parent=fields.text("parent", default=""),
-        exclusive=fields.one_of("exclusive", form.EXCLUSIVES, default=""),
+        exclusive=fields.one_of("exclusive", get_args(Exclusive), default=""),
         one_of=fields.text("one_of", default=""),
         rest=fields.flag("rest"),
-        crosswalk=tuple(_crosswalk_entry(one) for one in fields.crosswalk()),
+        crosswalk=tuple(fields.crosswalk()),
         status=status,
         status_reason=fields.text("status_reason", default=None if status else ""),
         turn_correlation=fields.share("turn_correlation", default=DEFAULT_CORRELATION),
     )
 
 
-def _crosswalk_entry(fields: Fields) -> CrosswalkEntry:
-    fields.only(form.CROSSWALK_FIELDS)
-    quality = fields.one_of("quality", form.QUALITIES)
-    return CrosswalkEntry(fields.text("to"), quality, fields.text("note", default=""))
-
-
 def _check_parents(codes: tuple[Code, ...], path: str) -> None:
     known = {code.id: code for code in codes}
     for code in codes:
-        here = Fields({}, path, code_name(code.id))
+        here = _Fields({}, path, f"code {code.id!r}")
         if code.exclusive and sum(one.parent == code.id for one in codes) < 2:
             raise here.error("it has fewer than two kinds that could exclude each other", "Leave out exclusive")
         if not code.parent:
@@ -306,7 +448,16 @@ def _check_parents(codes: tuple[Code, ...], path: str) -> None:
 
 
 def _check_crosswalk(book: Codebook, books: Mapping[str, Codebook], path: str) -> None:
-    known = {f"{one.id}.{code.id}" for one in books.values() for code in one.codes if one.id != book.id}
+    """Refuse a crosswalk to a code that does not exist, or twice to one code."""
+    known = sorted(f"{one.id}.{code.id}" for one in books.values() for code in one.codes if one.id != book.id)
     for code in book.codes:
-        targets = [entry.to for entry in code.crosswalk]
-        form.check_crosswalk(Fields({}, path, code_name(code.id)), targets, known)
+        here, targets = _Fields({}, path, f"code {code.id!r}"), [entry.to for entry in code.crosswalk]
+        for target in targets:
+            if target not in known:
+                problem = f"its crosswalk to {target!r} leads to no code of another built-in codebook"
+                near = difflib.get_close_matches(target, known, n=1)
+                hint = f"Perhaps {near[0]!r} is meant; " if near else "Write book.code, as in mi.question; "
+                others = " ".join(sorted({one.partition(".")[0] for one in known}))
+                raise here.error(problem, f"{hint}tanalyze codebook {others} lists all codes")
+            if targets.count(target) > 1:
+                raise here.error(f"its crosswalk names {target!r} several times", "Leave one")

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.codes.weights import WEIGHTS
 from therapy_analytics.core import third_party
 from therapy_analytics.core.errors import BadDataFileError
 from therapy_analytics.core.session import Role, Session
-from therapy_analytics.text.cores import threads
 from therapy_analytics.text.wordpiece import VOCABULARY, WordPiece
 
 CLS, SEP = 101, 102
@@ -45,6 +45,7 @@ _BEGINS = 2
 """Where the own subwords of what is read begin, see `framed`."""
 _SLOWER = ["SkipLayerNormFusion"]
 """Operations that onnxruntime would put together into one that takes five times as long."""
+_REMEDY = "Install the package again, or choose --tagger fast, which does not need it"
 _Floats = NDArray[np.float32]
 _SENTENCE_END = re.compile(r"(?<=[.!?\u2026])\s+|\n+")
 
@@ -123,7 +124,7 @@ class Encoder:
         parts = [_Part(place, *one) for place, one in enumerate(self._parts(sessions))]
         vectors = np.empty((len(parts), 3 * WIDTH), dtype=np.float32)
         tails: dict[int, _Floats] = {}
-        with ThreadPoolExecutor(threads()) as workers:
+        with ThreadPoolExecutor(third_party.threads()) as workers:
             for start in range(0, len(parts), IN_MEMORY):
                 some = parts[start : start + IN_MEMORY]
                 below = self._below(some, workers)
@@ -224,10 +225,7 @@ def load_encoder(folder: Path, read: Callable[[Path], bytes]) -> Encoder:
     BadDataFileError
         A file is broken, or this machine cannot run the encoder.
     """
-    lower = load_lower(folder, read)
-    upper = _inference_session(
-        read(folder / UPPER), folder / UPPER, {"lower", "before", "there"}, ("vector", 3 * WIDTH)
-    )
+    lower, upper = load_lower(folder, read), load_upper(read(folder / UPPER), folder / UPPER)
     return Encoder(lower, upper, WordPiece(read(VOCABULARY).decode("utf-8").split("\n")))
 
 
@@ -236,28 +234,28 @@ def load_lower(folder: Path, read: Callable[[Path], bytes]) -> Any:
     return _inference_session(read(folder / LOWER), folder / LOWER, {"subwords"}, ("lower", WIDTH))
 
 
+@functools.cache
+def lower_layers() -> tuple[Any, WordPiece]:
+    """Return the lower half of the package's encoder, for `lower_vectors`, and its tokeniser.
+
+    The first three layers are those of MiniLM, frozen when the encoder was fine-tuned: models on top of them do not
+    rest on the corpora of the tagger.
+
+    Raises
+    ------
+    BadDataFileError
+        The encoder is broken, or this machine cannot run it.
+    """
+    return load_lower(WEIGHTS, Path.read_bytes), WordPiece(VOCABULARY.read_text(encoding="utf-8").split("\n"))
+
+
 def load_upper(model: bytes, path: Path) -> Any:
     """Return the upper half of an encoder from the contents of its file; the path is for errors."""
     return _inference_session(model, path, {"lower", "before", "there"}, ("vector", 3 * WIDTH))
 
 
 def _inference_session(model: bytes, path: Path, inputs: Collection[str], output: tuple[str, int]) -> Any:
-    """Return a single-threaded ``onnxruntime.InferenceSession`` from the contents of a file.
-
-    Parameters
-    ----------
-    model : bytes
-        The contents.
-    path : Path
-        Of the file, for errors.
-    inputs, output
-        What it must read; the name and width of what it must give.
-
-    Raises
-    ------
-    BadDataFileError
-        The file is broken, or this machine cannot run the encoder.
-    """
+    """Return a single-threaded ``onnxruntime.InferenceSession`` with these inputs and this output (name, width)."""
     try:
         onnxruntime = third_party.onnxruntime()  # takes a tenth of a second, and the fast tagger does not need it
         options = onnxruntime.SessionOptions()
@@ -267,14 +265,9 @@ def _inference_session(model: bytes, path: Path, inputs: Collection[str], output
             model, options, providers=["CPUExecutionProvider"], disabled_optimizers=_SLOWER
         )
     except Exception as error:  # noqa: BLE001 (what onnxruntime raises is not documented and differs between versions)
-        raise _broken(path, error) from None
+        problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
+        raise BadDataFileError(str(path), problem, _REMEDY) from None
     found = [(one.name, one.shape[-1]) for one in session.get_outputs()]
     if {one.name for one in session.get_inputs()} != set(inputs) or found != [output]:
-        raise _broken(path, ValueError())
+        raise BadDataFileError(str(path), "the encoder of the tagger cannot be loaded (ValueError)", _REMEDY)
     return session
-
-
-def _broken(path: Path, error: Exception) -> BadDataFileError:
-    problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
-    remedy = "Install the package again, or choose --tagger fast, which does not need it"
-    return BadDataFileError(str(path), problem, remedy)

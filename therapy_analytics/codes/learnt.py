@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes._weights import REMEDY, WEIGHTS
+from therapy_analytics.codes.weights import REMEDY, WEIGHTS
 from therapy_analytics.text.data_files import LARGEST_TEXT, parsing, read_bytes
 
 Hashes = NDArray[np.uint64]

@@ -1,12 +1,14 @@
-"""The fast tagger: the codes of turns, as calibrated probabilities and decisions.
+"""The fast tagger: the codes of turns, as calibrated probabilities and decisions that agree with each other.
 
-A folder of weights has ``model.json`` and ``weights.npz`` (read without pickle); `load_tagger` checks both.
+A turn has a sub-code only where it has the parent (`Code.parent`), and of mutually exclusive sub-codes only one, or
+one for each of its questions (`Code.exclusive`). Of codes that are alternatives (`Code.one_of`) it has one. So it is
+whoever gave the codes. A folder of weights has ``model.json`` and ``weights.npz`` (read without pickle).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,15 +16,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.codes._weights import AIMS, DEFAULT_AIM, WEIGHTS, Coded, Weights, load_weights
-from therapy_analytics.codes.codebook import Codebook, builtin_codebooks
+from therapy_analytics.codes.codebook import Codebook, builtin_codebooks, parents
 from therapy_analytics.codes.features import Features, featurize, neighbour
-from therapy_analytics.codes.hierarchy import n_questions, without_contradictions
+from therapy_analytics.codes.weights import AIMS, DEFAULT_AIM, WEIGHTS, Coded, Weights, load_weights
 from therapy_analytics.core.errors import UnknownNameError
 from therapy_analytics.core.session import ROLES
 from therapy_analytics.text import Batch, TurnArrays
 
 _T = TypeVar("_T", bound=np.generic)
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 STEEPEST = 30.0
 """Scores are clipped at this absolute value, so that no probability rounds to exactly 0 or 1."""
 NEAR = 0.25
@@ -32,6 +36,8 @@ The odds are then within a factor exp(0.25) = 1.28 of those at which the code is
 training set, could have changed the decision. A distance between probabilities would be too wide for rare codes, whose
 thresholds are low.
 """
+FEWEST_WORDS = 2
+"""A question of fewer words ("Right?") only asks for assent."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +52,7 @@ class Codes:
         Calibrated; nan where the turn's role cannot have the code.
     decision : bool array (n_turns, n_codes)
         Whether the probability reaches the code's threshold for the aim, and the decision is consistent with the other
-        codes of the turn (see `therapy_analytics.codes.hierarchy`); False for other roles.
+        codes of the turn (see `without_contradictions`); False for other roles.
     unsure : bool array (n_turns, n_codes)
         Whether the probability is close to the threshold (see `NEAR`); False for other roles, and from coders without
         probabilities.
@@ -55,9 +61,9 @@ class Codes:
     """
 
     names: tuple[str, ...]
-    probability: NDArray[np.float64]
-    decision: NDArray[np.bool_]
-    unsure: NDArray[np.bool_]
+    probability: Floats
+    decision: Bools
+    unsure: Bools
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def by_name(self, values: NDArray[_T]) -> dict[str, NDArray[_T]]:
@@ -105,7 +111,7 @@ class Tagger:
         return tuple(code.column for code in self.codes)
 
     @property
-    def thresholds(self) -> NDArray[np.float64]:
+    def thresholds(self) -> Floats:
         """The threshold of each code for the aim, float64 (n_codes,)."""
         return np.array([code.thresholds[self.aim] for code in self.codes], dtype=np.float64)
 
@@ -125,7 +131,7 @@ class Tagger:
         probability = self.probabilities(featurize(batch.turns, batch.starts), batch.turns.roles)
         return decided(self.names, probability, self.thresholds, batch.turns)
 
-    def probabilities(self, features: Features, roles: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    def probabilities(self, features: Features, roles: NDArray[np.integer[Any]]) -> Floats:
         """Return the probability of each code, float64 (n_turns, n_codes); nan where the turn's role cannot have it."""
         heads = 1.0 / (1.0 + np.exp(-scores_of(self.weights, features)))
         probability = np.empty((len(heads), len(self.codes)))
@@ -136,11 +142,7 @@ class Tagger:
 
 
 def decided(
-    names: tuple[str, ...],
-    probability: NDArray[np.float64],
-    thresholds: NDArray[np.float64],
-    turns: TurnArrays,
-    books: Iterable[Codebook] = (),
+    names: tuple[str, ...], probability: Floats, thresholds: Floats, turns: TurnArrays, books: Iterable[Codebook] = ()
 ) -> Codes:
     """Return codes with consistent decisions; of mutually exclusive sub-codes the likeliest is kept.
 
@@ -159,7 +161,70 @@ def decided(
     """
     every = (*builtin_codebooks(), *books)
     decision = without_contradictions(names, probability >= thresholds, probability, n_questions(turns), every)
-    return Codes(names, probability, decision, _near(probability, thresholds))
+    odds = thresholds / (1.0 - thresholds)
+    low, high = (odds * factor / (1.0 + odds * factor) for factor in (np.exp(-NEAR), np.exp(NEAR)))
+    return Codes(names, probability, decision, (probability > low) & (probability < high))
+
+
+def without_contradictions(
+    names: Sequence[str], decision: Bools, strength: Floats, asked: Ints, books: Iterable[Codebook]
+) -> Bools:
+    """Withdraw decisions that contradict others of the same turn.
+
+    A sub-code without its parent is withdrawn. Of mutually exclusive sub-codes only the strongest are kept: one, or as
+    many as the turn has questions with a question mark. Of equally strong ones the last in the codebook is kept.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of the codes, (n_codes,).
+    decision : bool array (n_turns, n_codes)
+        The decision on each code by itself.
+    strength : float64 array (n_turns, n_codes)
+        Its strength, compared only within a turn.
+    asked : int64 array (n_turns,)
+        Questions of each turn, see `n_questions`.
+    books : iterable of Codebook
+        Codebooks that define the codes.
+
+    Returns
+    -------
+    bool array (n_turns, n_codes)
+    """
+    found, column, books = decision.copy(), {name: at for at, name in enumerate(names)}, tuple(books)
+    parent_of = {code: parent for code, parent in parents(books).items() if code in column}
+    for code, parent in parent_of.items():
+        if parent in column:
+            found[:, column[code]] &= found[:, column[parent]]
+    one_each = np.ones(len(asked), np.int64)
+    sets: list[tuple[list[str], Ints]] = []  # of whose codes a turn may have so many
+    for one in (code for book in books for code in book.codes if code.exclusive):
+        most = np.maximum(asked, 1) if one.exclusive == "question" else one_each
+        sets.append(([code for code, parent in parent_of.items() if parent == one.column], most))
+    alternatives: dict[tuple[str, str], list[str]] = {}
+    for one in (code for book in books for code in book.codes if code.one_of and code.column in column):
+        alternatives.setdefault((one.book, one.one_of), []).append(one.column)
+    for codes, most in (*sets, *((codes, one_each) for codes in alternatives.values())):
+        if own := [column[code] for code in codes]:
+            found[:, own] &= _rank(np.where(found[:, own], strength[:, own], -np.inf)) < most[:, None]
+    return found
+
+
+def _rank(strength: Floats) -> Ints:
+    """Return ranks within rows, 0 for the largest and of equal ones for the last, int64 (n_rows, n_codes)."""
+    order = np.argsort(strength, axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(strength.shape[1])[None, ::-1], axis=1)
+    return rank
+
+
+def n_questions(turns: TurnArrays) -> Ints:
+    """Return how many sentences of two words or more with a question mark each turn has, int64 (n_turns,)."""
+    sentence = turns.sentence_of
+    n_words = np.bincount(sentence, turns.tokens.word_start[turns.span])
+    asks = (np.bincount(sentence, turns.asks) > 0) & (n_words >= FEWEST_WORDS)
+    first = np.flatnonzero(np.diff(sentence, prepend=-1))
+    return np.bincount(turns.turn_of[first], asks, len(turns)).astype(np.int64)
 
 
 def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> Tagger:
@@ -194,32 +259,15 @@ def _load(folder: Path, all_codes: bool) -> Tagger:
     return replace(whole, codes=codes, weights=whole.weights.only(used))
 
 
-def _near(probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return where |logit(p) - logit(threshold)| < NEAR, by bounds on p."""
-    odds = thresholds / (1.0 - thresholds)
-    low, high = (odds * factor / (1.0 + odds * factor) for factor in (np.exp(-NEAR), np.exp(NEAR)))
-    near: NDArray[np.bool_] = (probability > low) & (probability < high)
-    return near
-
-
-def scores_of(weights: Weights, features: Features) -> NDArray[np.float64]:
+def scores_of(weights: Weights, features: Features) -> Floats:
     """Return the scores of all heads, float64 (n_turns, n_heads); the second layer uses those of the first."""
     n = weights.n_context
     buckets = features.project(weights.buckets)
     hand = features.hand @ weights.hand + weights.bias
     context = neighbour(buckets[:, n : 2 * n], features.before) + neighbour(buckets[:, 2 * n : 3 * n], features.after)
-    first = _clipped(buckets[:, :n] + context + hand[:, :n])
-    return np.hstack([first, _clipped(buckets[:, 3 * n :] + hand[:, n:] + _lifted(first, weights.lift))])
-
-
-def _lifted(first: NDArray[np.float64], lift: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``first @ lift``, head by head: a matrix product may round differently in batches of another size."""
-    result = np.zeros((len(first), lift.shape[1]))
-    for head in range(first.shape[1]):
-        result += first[:, head : head + 1] * lift[head]
-    return result
-
-
-def _clipped(scores: NDArray[Any]) -> NDArray[np.float64]:
-    clipped: NDArray[np.float64] = np.clip(scores.astype(np.float64), -STEEPEST, STEEPEST)
-    return clipped
+    first = np.clip((buckets[:, :n] + context + hand[:, :n]).astype(np.float64), -STEEPEST, STEEPEST)
+    lifted = np.zeros((len(first), weights.lift.shape[1]))
+    for head in range(n):  # head by head: a matrix product may round differently in batches of another size
+        lifted += first[:, head : head + 1] * weights.lift[head]
+    second = np.clip((buckets[:, 3 * n :] + hand[:, n:] + lifted).astype(np.float64), -STEEPEST, STEEPEST)
+    return np.hstack([first, second])

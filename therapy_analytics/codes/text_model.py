@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.codes._weights import check_format, read_file, short_text
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import N_BUCKETS, Features, featurize
+from therapy_analytics.codes.features import HAND, N_BUCKETS, Features, featurize
+from therapy_analytics.codes.weights import check_format, read_file, short_text
 from therapy_analytics.text import AnnotatedSession, TurnArrays
 from therapy_analytics.text.data_files import (
     LARGEST_ARRAYS,

@@ -1,4 +1,4 @@
-"""Loading of libraries so that none sends telemetry, looks up a name, or leaves a file behind.
+"""Libraries: loaded so that none sends telemetry, looks up a name, or leaves a file behind; and with how many threads.
 
 Python's audit hooks do not see what native code does. `tests/test_system_calls.py` therefore runs every command while
 the operating system records its calls, and fails on any socket of the internet and any file outside of the output.
@@ -13,7 +13,13 @@ import shutil
 import socket
 import sys
 import tempfile
+from threading import Event
 from types import ModuleType
+from typing import Any
+
+from therapy_analytics.core.errors import BadOptionError, how_to_install
+
+_ONE = Event()
 
 
 def onnxruntime() -> ModuleType:
@@ -64,3 +70,40 @@ def leave_no_font_list() -> None:
         return  # Without a temporary folder matplotlib uses its own place, which is no reason to stop.
     os.environ.update(MPLCONFIGDIR=folder, MPL_IGNORE_SYSTEM_FONTS="1")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+def pyarrow(option: str, *, needed: str) -> Any:
+    """Return pyarrow, which reads and writes Parquet, with its module for that: optional, and slow to load.
+
+    Parameters
+    ----------
+    option : str
+        The option that needs it, which the error names.
+    needed : str
+        What needs it, as the subject of a sentence: "writing Parquet".
+
+    Raises
+    ------
+    BadOptionError
+        It is not installed.
+    """
+    try:
+        importlib.import_module("pyarrow.parquet")
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        problem = f"{needed} needs the package pyarrow, which is not installed"
+        raise BadOptionError(option, problem, f"Install it with: {how_to_install('pyarrow')}") from None
+
+
+def threads() -> int:
+    """Return the number of cores, or one in a worker process, whose siblings use the other cores."""
+    from multiprocessing import parent_process  # noqa: PLC0415 (the command loads this module before anything else)
+
+    if _ONE.is_set() or parent_process() is not None:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def take_one() -> None:
+    """Make this process a worker that uses one core, whoever started it."""
+    _ONE.set()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from therapy_analytics.core import arrow
+from therapy_analytics.core import third_party
 from therapy_analytics.core.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
 from therapy_analytics.readers._table import (
@@ -41,7 +41,7 @@ def read_parquet(source: Source) -> Iterator[RawSession]:
 
 def _pyarrow(source: Source) -> Any:
     try:
-        return arrow.pyarrow("", needed="reading Parquet")
+        return third_party.pyarrow("", needed="reading Parquet")
     except BadOptionError as error:
         raise source.error(error.problem, error.remedy) from None
 

@@ -17,7 +17,7 @@ from therapy_analytics.codes import meaning
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.measures import Column
 from therapy_analytics.measures.association import disclosure_after_synchrony
-from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS
+from therapy_analytics.measures.response_rows import RESPONSE_COLUMNS
 from therapy_analytics.measures.rows import MEASURE_COLUMNS, PART_COLUMNS
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.results import tables

@@ -12,7 +12,7 @@ import pandas as pd
 from therapy_analytics.codes import Code, Codebook, Meaning
 from therapy_analytics.measures import Column, Curve, KindOf, Mark, Measure, OnPage
 from therapy_analytics.measures.base import STATISTICS, Shown, wide_name
-from therapy_analytics.measures.process._profile import profile_columns
+from therapy_analytics.measures.profile_rows import profile_columns
 from therapy_analytics.measures.rows import MEASURE_COLUMNS, row_column
 from therapy_analytics.results.frames import BEHAVIOUR_COLUMNS
 from therapy_analytics.results.references import ledger_words

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.core.arrow import pyarrow
 from therapy_analytics.core.errors import BadOptionError, UnknownNameError, how_to_install
 from therapy_analytics.core.folders import Made, alone_in, replaced_in, sources_of
 from therapy_analytics.core.private import fresh, write
+from therapy_analytics.core.third_party import pyarrow
 from therapy_analytics.results.analysis import IN_ANALYSIS, NAMED, Analysis
 from therapy_analytics.results.codebook_table import wide_codebook
 from therapy_analytics.results.reading import load

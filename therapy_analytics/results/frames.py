@@ -11,9 +11,9 @@ import pandas as pd
 
 from therapy_analytics.core.session import ROLES
 from therapy_analytics.measures.base import STATISTICS, wide_name
-from therapy_analytics.measures.process._profile import PARTS
-from therapy_analytics.measures.process._responses import codes_of
 from therapy_analytics.measures.process.behaviour_rates import EXPECTED, code_of_measure
+from therapy_analytics.measures.profile_rows import PARTS
+from therapy_analytics.measures.response_rows import codes_of
 from therapy_analytics.measures.rows import row_column
 
 BEHAVIOUR_COLUMNS = (

@@ -18,9 +18,9 @@ from typing import IO, Any, Literal
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.core.arrow import pyarrow
 from therapy_analytics.core.cells import restore
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.core.third_party import pyarrow
 from therapy_analytics.results.analysis import IN_ANALYSIS, NAMED, Analysis, RunTable
 from therapy_analytics.results.codebook_table import ABOUT
 from therapy_analytics.results.frames import wide as wide_measures

@@ -17,8 +17,8 @@ from therapy_analytics.core.session import ROLES, Session
 from therapy_analytics.measures import Column, Measure
 from therapy_analytics.measures.base import STATISTICS, Value, all_columns, count_name, values_of
 from therapy_analytics.measures.dyads import dyads
-from therapy_analytics.measures.process._profile import profile_rows
-from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS, response_rows
+from therapy_analytics.measures.profile_rows import profile_rows
+from therapy_analytics.measures.response_rows import RESPONSE_COLUMNS, response_rows
 from therapy_analytics.measures.rows import MEASURE_COLUMNS, PART_COLUMNS, Row, as_part, measure_rows, row_column
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.tables import Kind, kinds, part_rows, whole_rows

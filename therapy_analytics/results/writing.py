@@ -20,12 +20,12 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core import private
-from therapy_analytics.core.arrow import pyarrow
 from therapy_analytics.core.cells import csv_of_frame, csv_of_parts, csv_of_rows
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import replaced, unique_part
 from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
+from therapy_analytics.core.third_party import pyarrow
 from therapy_analytics.readers.account import Remark
 from therapy_analytics.readers.pseudonymous import shown_file
 from therapy_analytics.results.analysis import JOINED, NAMED, TABLES, gold_names
@@ -105,8 +105,10 @@ class Record:
         A hash of everything that the tables depend on: sessions, settings, program and its data.
     ids : tuple of str
         The sessions, in order.
+    plots : {"session", "all", "none"}
+        Which figures of the session are drawn.
     figures : tuple of str
-        The formats of the session's figures.
+        Their formats.
     figure_width : float or None
         Their width in millimetres, if one was asked for.
     about : mapping of str to str
@@ -125,6 +127,7 @@ class Record:
 
     key: str
     ids: tuple[str, ...]
+    plots: str = "session"
     figures: tuple[str, ...] = ()
     figure_width: float | None = None
     about: Mapping[str, str] = field(default_factory=dict)

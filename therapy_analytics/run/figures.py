@@ -11,7 +11,7 @@ import pandas as pd
 from therapy_analytics.core import private
 from therapy_analytics.core.folders import unique_part
 from therapy_analytics.measures.base import STATISTICS
-from therapy_analytics.plots._figures import FORMATS, run_figures, session_figures, tables_first, write_figures
+from therapy_analytics.plots.files import FORMATS, Plots, run_figures, session_figures, tables_first, write_figures
 from therapy_analytics.readers.account import Remark
 from therapy_analytics.results.analysis import NAMED
 from therapy_analytics.results.frames import profile_table, wide_turns
@@ -22,14 +22,16 @@ def files_of_run() -> dict[str, list[str]]:
     return {kind: [f"{one.__name__}.{kind}" for one in run_figures()] for kind in FORMATS}
 
 
-def draw_session(folder: Path, *, formats: Sequence[str], width_mm: float | None, tagger: str) -> list[Remark]:
+def draw_session(
+    folder: Path, *, plots: Plots, formats: Sequence[str], width_mm: float | None, tagger: str
+) -> list[Remark]:
     """Draw the figures of a session into its folder; return which could not be drawn, and why."""
     failed: list[Remark] = []
     if formats:
         with tables_first(failed, folder / "figures"):
             turns = [pd.read_csv(folder / NAMED[name].csv) for name in ("turns", "probabilities", "turn_measures")]
             tables = {"wide_turns": wide_turns(*turns), **_tables([folder], tagger)}
-            write_figures(session_figures(), tables, folder, formats=formats, width_mm=width_mm, failed=failed)
+            write_figures(session_figures(plots), tables, folder, formats=formats, width_mm=width_mm, failed=failed)
     return failed
 
 

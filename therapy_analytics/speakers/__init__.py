@@ -2,7 +2,8 @@
 
 `proposed` reads one session and changes nothing; `repaired` returns the session with what it proposes; `attributed`
 is for utterances without speakers; `speakers` does all that for files. Two small models say what the words tell: how
-likely an utterance is the therapist's, and how likely the speaker changes between two words (`_model`).
+likely an utterance is the therapist's, and how likely the speaker changes between two words (`models`). `swapped`,
+`boundaries` and `chain` look for one thing each.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from therapy_analytics.core.verbs import call_by_name
 from therapy_analytics.speakers._files import Speakers, speakers
 from therapy_analytics.speakers._propose import KINDS, Change, Proposal, attributed, proposed, repaired
-from therapy_analytics.speakers._swapped import with_speaker_notes
+from therapy_analytics.speakers.swapped import with_speaker_notes
 
 __all__ = [
     "KINDS",

@@ -9,11 +9,10 @@ from typing import Literal
 import numpy as np
 
 from therapy_analytics.core.session import Role, Session, Turn
-from therapy_analytics.speakers._boundaries import Move, moved, moves
-from therapy_analytics.speakers._chain import Floats, therapist_probabilities
-from therapy_analytics.speakers._gaps import gap_scores
-from therapy_analytics.speakers._model import SpeakerModel, load_speaker_model
-from therapy_analytics.speakers._swapped import SwappedSegment, swapped_segments, two_digits, two_speak, voice_log_odds
+from therapy_analytics.speakers.boundaries import Move, moved, moves
+from therapy_analytics.speakers.chain import Floats, therapist_probabilities
+from therapy_analytics.speakers.models import SpeakerModel, gap_scores, load_speaker_model
+from therapy_analytics.speakers.swapped import SwappedSegment, swapped_segments, two_digits, two_speak, voice_log_odds
 from therapy_analytics.text import annotate
 from therapy_analytics.text.annotate import Batch
 from therapy_analytics.text.english import LEAST_SHARE, LEAST_WORDS, english_shares, undivided

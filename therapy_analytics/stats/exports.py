@@ -1,12 +1,13 @@
-"""Export: the tables of results for other programs; or codes by people turn by turn, without words."""
+"""Export: the tables of results for other programs, or codes by people turn by turn, without words."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from therapy_analytics.core.cells import csv_of_rows
 from therapy_analytics.core.errors import BadOptionError, UnknownNameError
@@ -17,38 +18,19 @@ from therapy_analytics.results.analysis import Analysis
 from therapy_analytics.results.exports import FORMS
 from therapy_analytics.results.exports import export as export_tables
 from therapy_analytics.results.tables import GOLD
-from therapy_analytics.stats.agreement._gold import (
-    ALONE,
-    GoldOptions,
-    as_text,
-    named,
-    read_gold,
-    read_table,
-    refuse_unblinded,
-)
-from therapy_analytics.stats.agreement._machine import Machine, read_machine
-from therapy_analytics.stats.agreement._match import match
+from therapy_analytics.stats.machine_codes import Machine, read_machine
+from therapy_analytics.stats.people_codes import ALONE, GoldOptions, read_gold, refuse_unblinded
+from therapy_analytics.stats.people_tables import as_text, named, read_table
+from therapy_analytics.stats.turn_matching import match
 
-CODES_CSV, CODES_JSONL = "codes_csv", "codes_jsonl"
-CODED_FORMS = (CODES_CSV, CODES_JSONL)
-"""Forms that hold codes turn by turn."""
-_FILES = {CODES_CSV: "codes.csv", CODES_JSONL: "codes.jsonl"}
-_COLUMNS = ("session_id", "turn", "code", "value", "coder", "note")
+CODED_FORMS = {"codes_csv": "codes.csv", "codes_jsonl": "codes.jsonl"}
+"""Forms that hold codes turn by turn, and their files."""
+COLUMNS = ("session_id", "turn", "code", "value", "coder", "note")
 """A row says of a turn (from 0) whether a coder gave it a code (1) or not (0)."""
 _PEOPLE = "people"
 """The coder of columns of 0 and 1 that a transcript brought without saying whose they are."""
 _CODER = "coder_"
 _FLAGS = frozenset({"0", "1", ""})
-
-
-@dataclass(frozen=True, slots=True)
-class _CodesOfTurn:
-    """What one coder said of one turn; `known` are all codes decided about, None where nothing says which."""
-
-    coder: str
-    codes: tuple[str, ...] = ()
-    known: tuple[str, ...] | None = None
-    note: str = ""
 
 
 def export(  # noqa: PLR0913 (each is an option of the command)
@@ -109,140 +91,102 @@ def export(  # noqa: PLR0913 (each is an option of the command)
     Tables hold the words of the sessions only where the results do (column ``text`` of the turns, of ``--quotes``).
     The same tables give the same bytes, but for SPSS files, which have the time of writing in them.
     """
-    if to in CODED_FORMS:
-        if wide:
-            raise BadOptionError("--wide", f"it is for tables of measures, not for {to}", "Leave it out")
-        return export_codes(
-            results, Path(out), to=to, gold=gold, pseudonyms=pseudonyms, replace=replace, on_before=on_before
-        )
-    if to not in FORMS:
-        kind = "form to export to"
-        raise UnknownNameError(kind, to, (*FORMS, *CODED_FORMS))
-    if gold or pseudonyms is not None:
-        option = "--gold" if gold else OPTION
-        raise BadOptionError(option, f"it is for forms of codes, not for {to}", f"Give --to {', '.join(CODED_FORMS)}")
-    return export_tables(results, out, to=to, wide=wide, replace=replace, on_before=on_before)
-
-
-def export_codes(  # noqa: PLR0913 (each is an option of the command)
-    results: Analysis | str | Path,
-    out: Path,
-    *,
-    to: str,
-    gold: Sequence[str | Path],
-    pseudonyms: Pseudonyms | None,
-    replace: bool,
-    on_before: Callable[[str], None],
-) -> list[Path]:
-    """Write codes turn by turn, see `export`."""
+    if to not in CODED_FORMS:
+        if to not in FORMS:
+            kind = "form to export to"
+            raise UnknownNameError(kind, to, (*FORMS, *CODED_FORMS))
+        if gold or pseudonyms is not None:
+            option, problem = "--gold" if gold else OPTION, f"it is for forms of codes, not for {to}"
+            raise BadOptionError(option, problem, f"Give --to {', '.join(CODED_FORMS)}")
+        return export_tables(results, out, to=to, wide=wide, replace=replace, on_before=on_before)
+    if wide:
+        raise BadOptionError("--wide", f"it is for tables of measures, not for {to}", "Leave it out")
     machine = read_machine(results)
     refuse_other_key([machine.recipe], pseudonyms)
-    given = _brought(machine)
-    for path in gold:
-        for at, one in _people(machine, path, pseudonyms):
-            given[at].append(one)
-    rows = list(_rows(machine, list(map(_merged, given))))
+    given = [_brought(machine), *(_of_people(machine, path, pseudonyms) for path in gold)]
+    rows = _whole(pd.concat(given, ignore_index=True), machine.turns)
     if not rows:
         problem = "nobody but the machine gave codes in it"
         remedy = "Name tables of codes by people with --gold; the machine's are in turns.csv"
         raise BadOptionError("--gold", problem, remedy)
-    name = _FILES[to]
+    text = csv_of_rows([COLUMNS, *rows])
+    if to == "codes_jsonl":
+        objects = (dict(zip(COLUMNS, row, strict=True)) for row in rows)
+        text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
+    out, name = Path(out), CODED_FORMS[to]
     made = Made(what="exported codes", names=[name], sources=sources_of(results, *gold), replace=replace, say=on_before)
     with replaced_in(out, made) as part:
-        write(part / name, _table(rows, to))
+        write(part / name, text)
     return [out / name]
 
 
-def _table(rows: Sequence[Sequence[str]], to: str) -> bytes:
-    """Return a row a turn and code, as CSV or JSON Lines."""
-    if to == CODES_CSV:
-        return csv_of_rows([_COLUMNS, *rows]).encode()
-    lines = (json.dumps(dict(zip(_COLUMNS, row, strict=True)), ensure_ascii=False) for row in rows)
-    return "".join(f"{line}\n" for line in lines).encode()
+def _brought(machine: Machine) -> pd.DataFrame:
+    """Return the codes that the transcripts brought: a column of labels is of one coder, one of 0 and 1 is a code.
 
-
-def _brought(machine: Machine) -> list[list[_CodesOfTurn]]:
-    """Return the codes that the transcripts brought: a column of labels is of one coder, one of 0 and 1 is a code."""
+    A row is a turn (``place``), ``coder``, ``code``, ``value`` (0 or 1) and ``note``; `listed`, if the coder's zeros
+    are rows as well.
+    """
     cells = as_text(machine.turns[[name for name in machine.turns if str(name).startswith(GOLD)]])
-    cells = cells.rename(columns=lambda name: str(name).removeprefix(GOLD))
-    given: list[list[_CodesOfTurn]] = [[] for _ in range(len(cells))]
-    for places in machine.turns.groupby("session_id", sort=False).indices.values():
-        own = cells.iloc[places]
-        flags = {name for name in own if set(own[name]) <= _FLAGS and not str(name).startswith(_CODER)}
-        for at, row in zip(map(int, places), own.to_dict("records"), strict=True):
-            decided = tuple(str(name) for name, value in row.items() if name in flags and value)
-            if decided:
-                codes = tuple(name for name in decided if row[name] == "1")
-                given[at].append(_CodesOfTurn(_PEOPLE, codes, decided))
-            for name, value in ((str(name), value) for name, value in row.items() if value and name not in flags):
-                coder = name.removeprefix(_CODER) if name.startswith(_CODER) else f"{GOLD}{name}"
-                given[at].append(_CodesOfTurn(coder, tuple(dict.fromkeys(filter(None, value.split(";"))))))
-    return given
+    flags, labels = [], []
+    for column in cells:
+        name, given = str(column).removeprefix(GOLD), cells[column]
+        is_flag = given.isin(_FLAGS).groupby(machine.turns["session_id"]).transform("all")
+        is_flag &= not name.startswith(_CODER)
+        own = given[is_flag & (given != "")]
+        flags.append(pd.DataFrame({"coder": _PEOPLE, "code": name, "value": (own == "1").astype(np.int64)}))
+        own = given[~is_flag].str.split(";").explode()
+        coder = name.removeprefix(_CODER) if name.startswith(_CODER) else f"{GOLD}{name}"
+        labels.append(pd.DataFrame({"coder": coder, "code": own[own != ""], "value": 1}))
+    found = [one.assign(listed=at == 0, note="") for at, part in enumerate((flags, labels)) for one in part]
+    names = ["coder", "code", "value", "listed", "note"]
+    whole = pd.concat(found) if found else pd.DataFrame(columns=names)
+    return whole.rename_axis("place").reset_index()
 
 
-def _people(machine: Machine, path: str | Path, pseudonyms: Pseudonyms | None) -> list[tuple[int, _CodesOfTurn]]:
-    """Return the codes of people in a table, with the row of the turn each is about."""
+def _of_people(machine: Machine, path: str | Path, pseudonyms: Pseudonyms | None) -> pd.DataFrame:
+    """Return the codes of people in a table, in the form of `_brought`."""
     rows = named(read_table(path), {})
     refuse_unblinded(rows)
     if not {"code", "value"} <= set(rows.columns):
-        values = read_gold(machine, path, GoldOptions(pseudonyms=pseudonyms)).values
-        rows = values.assign(value=values["value"].astype(str), note="", unsure="")
-        place = values["place"].tolist()
-    else:
-        lacking = lacking_key([machine.recipe], pseudonyms)
-        place = match(rows, machine.turns, pseudonyms, lacking).place.tolist()
-        rows = rows.assign(**{name: rows.get(name, "") for name in ("coder", "note", "unsure")})
-    found: dict[tuple[int, str], dict[str, Any]] = {}
-    columns = (rows[name].tolist() for name in ("coder", "code", "value", "note", "unsure"))
-    for at, coder, code, value, note, unsure in zip(place, *columns, strict=True):
-        given = {"1": True, "0": False}.get(str(value).strip().removesuffix(".0"))
-        if at < 0 or given is None or not code:
-            continue
-        one = found.setdefault((at, coder or ALONE), {"codes": {}, "known": {}, "notes": {}})
-        one["known"][code] = None
-        if given:
-            one["codes"][code] = None
-        remark = note or ("unsure" if str(unsure).strip() in {"1", "1.0"} else "")
-        if remark:
-            one["notes"][remark] = None
-    return [
-        (at, _CodesOfTurn(coder, tuple(one["codes"]), tuple(one["known"]), "\n".join(one["notes"])))
-        for (at, coder), one in found.items()
-    ]
+        return read_gold(machine, path, GoldOptions(pseudonyms=pseudonyms)).values.assign(note="", listed=True)
+    place = match(rows, machine.turns, pseudonyms, lacking_key([machine.recipe], pseudonyms)).place
+    coder, note, unsure = (
+        rows[name] if name in rows else pd.Series("", index=rows.index) for name in ("coder", "note", "unsure")
+    )
+    found = pd.DataFrame({
+        "place": place,
+        "coder": coder.where(coder != "", ALONE),
+        "code": rows["code"],
+        "value": rows["value"].str.strip().str.removesuffix(".0").map({"1": 1, "0": 0}),
+        "listed": True,
+        "note": note.mask((note == "") & unsure.str.strip().isin(("1", "1.0")), "unsure"),
+    })  # fmt: skip
+    return found[(found["place"] >= 0) & found["value"].notna() & (found["code"] != "")]
 
 
-def _merged(given: Iterable[_CodesOfTurn]) -> dict[str, _CodesOfTurn]:
-    """Return what is said of one turn by coder."""
-    found: dict[str, _CodesOfTurn] = {}
-    for one in given:
-        old = found.get(one.coder, _CodesOfTurn(one.coder))
-        known = None if old.known is None and one.known is None else (*(old.known or ()), *(one.known or ()))
-        found[one.coder] = _CodesOfTurn(
-            one.coder,
-            tuple(dict.fromkeys((*old.codes, *one.codes))),
-            None if known is None else tuple(dict.fromkeys(known)),
-            "\n".join(dict.fromkeys(filter(None, (old.note, one.note)))),
-        )
-    return found
-
-
-def _rows(machine: Machine, given: Sequence[dict[str, _CodesOfTurn]]) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Yield a row for each turn, coder and code, with 1 or 0.
+def _whole(given: pd.DataFrame, turns: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return a row for each turn, coder and code, by session, turn and coder, with 1 or 0.
 
     Where nothing says which codes a coder decided about, these are all that the coder gave anywhere, in all turns of
     the sessions in which the coder gave one.
     """
-    used: dict[str, dict[str, None]] = {}
-    for one in (one for row in given for one in row.values()):
-        used.setdefault(one.coder, {}).update(dict.fromkeys(one.codes))
-    told = {one.coder for row in given for one in row.values() if one.known is not None}
-    numbers = machine.turns["turn"].tolist()
-    for session, places in machine.turns.groupby("session_id", sort=False).indices.items():
-        here = dict.fromkeys(one.coder for at in places for one in given[at].values() if one.codes or one.known)
-        for at in places:
-            for coder in here:
-                one = given[at].get(coder, _CodesOfTurn(coder))
-                known = (one.known or ()) if coder in told else tuple(used[coder])
-                for code in dict.fromkeys((*known, *one.codes)):
-                    value = "1" if code in one.codes else "0"
-                    yield str(session), str(int(numbers[at])), code, value, coder, one.note
+    session = pd.factorize(turns["session_id"])[0]
+    given = given.sort_values("place", kind="stable", ignore_index=True)
+    given["session"] = session[given["place"].astype(np.int64)]
+    given["rank"] = np.arange(len(given)) + np.where(given["listed"], 0, len(given))
+    frames = [given]
+    for coder, own in given[~given.groupby("coder")["listed"].transform("any").astype(bool)].groupby("coder"):
+        codes = pd.DataFrame({"code": own["code"].unique(), "coder": coder, "value": 0})
+        places = np.flatnonzero(np.isin(session, own["session"]))
+        every = codes.assign(rank=np.arange(len(codes))).merge(pd.DataFrame({"place": places}), how="cross")
+        frames.append(every.assign(session=session[every["place"]]))
+    whole = pd.concat(frames).groupby(["session", "place", "coder", "code"], sort=False)
+    rows = whole.agg(value=("value", "max"), rank=("rank", "min")).reset_index()
+    first = given.groupby(["session", "coder"], sort=False).ngroup().groupby([given["session"], given["coder"]]).first()
+    notes = given[given["note"] != ""].drop_duplicates(["place", "coder", "note"]).groupby(["place", "coder"])["note"]
+    rows = rows.join(first.rename("first"), on=["session", "coder"]).join(notes.agg("\n".join), on=["place", "coder"])
+    rows = rows.sort_values(["session", "place", "first", "rank"])
+    at = rows["place"].astype(np.int64).to_numpy()
+    about = turns.iloc[at]["session_id"].astype(str), turns.iloc[at]["turn"].astype(np.int64).astype(str)
+    value = rows["value"].astype(np.int64).astype(str)
+    return list(zip(*about, rows["code"], value, rows["coder"], rows["note"].fillna(""), strict=True))

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.core.errors import UnknownNameError
 from therapy_analytics.core.session import CLIENT, ROLES, THERAPIST, Role, Session, digest_of
-from therapy_analytics.text._categories import count_categories
-from therapy_analytics.text.lexicons import Matcher
+from therapy_analytics.text.lexicons import Matcher, count_categories
 from therapy_analytics.text.tokens import Tokens, tokenize
 
 T = TypeVar("T")

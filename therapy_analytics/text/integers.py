@@ -29,23 +29,3 @@ def consecutive(begin: NDArray[np.integer], length: NDArray[np.integer]) -> tupl
     which = np.repeat(np.arange(len(begin)), length)
     before = np.cumsum(length) - length
     return (begin - before)[which] + np.arange(len(which)), which
-
-
-def distinct(numbers: NDArray[np.integer], n: int) -> tuple[Ints, Ints]:
-    """Return the different numbers, ascending, and the place of each given one among them.
-
-    Parameters
-    ----------
-    numbers : int array (n_numbers,)
-        From 0 to below `n`.
-    n : int
-        The bound: where it is small, this is several times as fast as `numpy.unique`.
-
-    Examples
-    --------
-    >>> [found.tolist() for found in distinct(np.array([7, 2, 7]), 9)]
-    [[2, 7], [1, 0, 1]]
-    """
-    seen = np.zeros(n, dtype=np.bool_)
-    seen[numbers] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[numbers]

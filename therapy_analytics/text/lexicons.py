@@ -1,18 +1,24 @@
-"""Lexicons: named word lists, read from files and compiled for look-up."""
+"""Lexicons: named word lists, read from files, compiled for look-up, and counted in turns."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from therapy_analytics.core.errors import BadDataFileError, DuplicateNameError
 from therapy_analytics.text.data_files import LARGEST_TEXT, read_bytes, toml_table
+from therapy_analytics.text.tokens import Tokens
 
+Counts = NDArray[np.int32]
 _NO_LIST = "it is not written as a word list is"
 MAX_PHRASE = 4
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -94,11 +100,7 @@ def load_lexicon(path: str | Path) -> Lexicon:
 @functools.cache
 def builtin_lexicons() -> tuple[Lexicon, ...]:
     """Return the lexicons that come with the package, by name."""
-    found = [load_lexicon(path) for path in sorted(lexicon_folder().glob("*.toml"))]
-    return tuple(
-        Lexicon(one.name, one.definition, one.source, one.licence, one.categories, one.sha256, builtin=True)
-        for one in found
-    )
+    return tuple(replace(load_lexicon(path), builtin=True) for path in sorted(lexicon_folder().glob("*.toml")))
 
 
 def lexicon_folder() -> Path:
@@ -216,7 +218,11 @@ class Matcher:
     """
 
     def __init__(self, lexicons: Sequence[Lexicon]) -> None:
-        _refuse_twins(lexicons)
+        seen: dict[str, Lexicon] = {}
+        for lexicon in lexicons:
+            if lexicon.name in seen:
+                raise DuplicateNameError("lexicon", lexicon.name, seen[lexicon.name].source, lexicon.source)
+            seen[lexicon.name] = lexicon
         self.categories = tuple(category for lexicon in lexicons for category in lexicon.categories)
         self.user_categories = tuple(
             one.name for lexicon in lexicons if not lexicon.builtin for one in lexicon.categories
@@ -244,9 +250,68 @@ class Matcher:
         return known
 
 
-def _refuse_twins(lexicons: Sequence[Lexicon]) -> None:
-    seen: dict[str, Lexicon] = {}
-    for lexicon in lexicons:
-        if lexicon.name in seen:
-            raise DuplicateNameError("lexicon", lexicon.name, seen[lexicon.name].source, lexicon.source)
-        seen[lexicon.name] = lexicon
+def count_categories(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64]) -> tuple[Counts, Counts]:
+    """Count the words and phrases of each category; a phrase counts once, and its words do not count again.
+
+    Where phrases of one category overlap, the longer one counts.
+
+    Parameters
+    ----------
+    tokens : Tokens
+        The tokens of all turns.
+    matcher : Matcher
+        The compiled lexicons.
+    turn_of : int64 array (n_tokens,)
+        The turn of each token.
+
+    Returns
+    -------
+    counts, covered : int32 array (n_turns, n_categories)
+        How often each category occurs, and how many words it accounts for.
+    """
+    types = np.zeros((len(tokens.norm), len(matcher.categories)), dtype=np.bool_)
+    for row, word in enumerate(tokens.norm):
+        types[row, list(matcher.columns_of(word))] = True
+    begins = types[tokens.ids]  # (n_tokens, n_categories)
+    covers = begins.copy()
+    for first, last, column in _phrases(tokens, matcher, turn_of):
+        covers[first:last, column] = True
+        begins[first:last, column] = False
+        begins[first, column] = True
+    covers &= tokens.word_start[:, None]
+    return _per_turn(begins, turn_of, tokens), _per_turn(covers, turn_of, tokens)
+
+
+def _per_turn(marks: NDArray[np.bool_], turn_of: NDArray[np.int64], tokens: Tokens) -> Counts:
+    """Count the marked tokens of each turn, (n_tokens, n_categories) to (n_turns, n_categories)."""
+    shape = (len(tokens.offsets) - 1, marks.shape[1])
+    token, column = np.nonzero(marks)
+    counts = np.bincount(turn_of[token] * shape[1] + column, minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype(np.int32)
+
+
+def _phrases(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64]) -> list[tuple[int, int, int]]:
+    """Return first token, last token (exclusive) and column of each phrase that occurs, the shortest phrases first."""
+    index: dict[str, list[int]] = {}
+    for number, norm in enumerate(tokens.norm):
+        index.setdefault(norm, []).append(number)
+    beginning: dict[tuple[int, int], list[tuple[int, list[frozenset[int]], int]]] = {}
+    for number, (phrase, column) in enumerate(matcher.phrases):
+        words = [_types_of(word, index) for word in phrase]
+        for one, other in product(words[0], words[1]) if all(words) else ():
+            beginning.setdefault((one, other), []).append((number, words, column))
+    ids, turns = tokens.ids.tolist(), turn_of.tolist()
+    found = []
+    for first, pair in enumerate(pairwise(ids)):
+        for number, words, column in beginning.get(pair, ()):
+            last = first + len(words)
+            inside = last <= len(ids) and turns[last - 1] == turns[first]
+            if inside and all(id_ in word for id_, word in zip(ids[first:last], words, strict=True)):
+                found.append((number, first, last, column))
+    return [(first, last, column) for _, first, last, column in sorted(found)]
+
+
+def _types_of(word: str, index: Mapping[str, Sequence[int]]) -> frozenset[int]:
+    """Return the token types that fit a word of a phrase; ``*`` at its end stands for any continuation."""
+    norms = [norm for norm in index if norm.startswith(word[:-1])] if word.endswith("*") else [word]
+    return frozenset(number for norm in norms for number in index.get(norm, ()))

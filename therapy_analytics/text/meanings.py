@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from therapy_analytics.text.annotate import AnnotatedSession
 from therapy_analytics.text.embeddings import DIMENSIONS, load_embeddings
-from therapy_analytics.text.integers import distinct
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STEPS = 2.0**16
 """Steps to 1 of a coordinate of a unit vector; rounding moves a cosine by about 1e-5."""
@@ -48,12 +46,6 @@ class Meanings:
         whole = np.rint(whole * (STEPS / np.where(length > 0, length, 1.0)))
         return cls(whole, dots(whole, whole))
 
-    def __len__(self) -> int:
-        return len(self.squares)
-
-    def __getitem__(self, which: Ints | NDArray[np.bool_] | slice) -> Meanings:
-        return Meanings(self.vectors[which], self.squares[which])
-
 
 def meanings(session: AnnotatedSession) -> Meanings:
     """Return the vector of each turn, (n_turns, n_dimensions); 0 where a turn has no words."""
@@ -79,29 +71,3 @@ def divided(products: Floats, squares: Floats) -> Floats:
     found = np.full(np.broadcast_shapes(products.shape, squares.shape), np.nan)
     np.divide(products, np.sqrt(squares), out=found, where=squares > 0)
     return np.clip(found, -1.0, 1.0, out=found)
-
-
-def cosines(a: Meanings, b: Meanings, rows: Ints, columns: Ints) -> Floats:
-    """Return the cosine of rows of one with rows of another.
-
-    Parameters
-    ----------
-    a, b : Meanings
-        Two sets of vectors, of n and m rows.
-    rows, columns : int64 array, shapes that broadcast
-        Positions in them.
-
-    Returns
-    -------
-    float64 array of the broadcast shape
-        -1 to 1; nan where one of the two vectors is 0.
-
-    Examples
-    --------
-    >>> one = Meanings.units(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]]))
-    >>> cosines(one, one, np.array([0, 0, 0]), np.array([0, 1, 2])).round(3).tolist()
-    [1.0, 0.0, 0.707]
-    """
-    (some, row), (others, column) = distinct(rows, len(a)), distinct(columns, len(b))
-    products = a.vectors[some] @ b.vectors[others].T
-    return divided(products, np.multiply.outer(a.squares[some], b.squares[others]))[row, column]

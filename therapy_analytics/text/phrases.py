@@ -26,12 +26,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from therapy_analytics.core.session import Role
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.lexicons import lexicon_folder
-from therapy_analytics.text.word_sequence import Ints, Marks, WordSequence, word_sequence
 
+Marks = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 GAP = 3
 """Most words that ``...`` and ``~`` stand for."""
 _SIGNS = frozenset({"...", "~", "^", "$"})
@@ -81,22 +83,85 @@ class Phrases:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Line:
-    """The words of a role, with a sign before each sentence and one at the end.
+class WordSequence:
+    """The words of a session, one after the other.
 
     Attributes
     ----------
-    words : WordSequence
-        The words.
-    line : int64 array (n_words + n_signs,)
-        Numbers of words in `WordSequence.index`; the next is that of the sign.
-    place : int64 array (n_words,)
-        Where each word is in the line.
+    index : mapping of str to int
+        The number of each different word (normal form).
+    ids : int64 array (n_words,)
+        The number of each word of the sequence.
+    turn_of, sentence_of : int64 array (n_words,)
+        The turn and the sentence of each word; both ascend.
+    goes_on : bool array (n_words,)
+        Whether the word before is of the same sentence.
+    asks : bool array (n_words,)
+        Whether the sentence ends with a question mark.
+    """
+
+    index: Mapping[str, int] = field(repr=False)
+    ids: Ints = field(repr=False)
+    turn_of: Ints
+    sentence_of: Ints
+    goes_on: Marks
+    asks: Marks
+
+    def are(self, words: frozenset[str]) -> Marks:
+        """Return which words are in a set, bool (n_words,)."""
+        types = np.zeros(len(self.index), dtype=np.bool_)
+        types[[self.index[word] for word in words if word in self.index]] = True
+        return types[self.ids]
+
+    def near(self, marks: Marks, back: int, at: Ints) -> Marks:
+        """Return whether a marked word stands among the `back` words before those `at` (n,), in its sentence."""
+        first = np.maximum(at - back, np.searchsorted(self.sentence_of, self.sentence_of[at]))
+        n_marked = np.append(0, np.cumsum(marks))
+        return np.asarray(n_marked[at] > n_marked[first])
+
+    def only(self, turns: Marks) -> WordSequence:
+        """Return the words of some turns, bool (n_turns,)."""
+        kept = turns[self.turn_of]
+        names = ("ids", "turn_of", "sentence_of", "goes_on", "asks")
+        return WordSequence(self.index, *(getattr(self, name)[kept] for name in names))
+
+
+def word_sequence(session: AnnotatedSession) -> WordSequence:
+    """Return the words of a session's turns, without punctuation."""
+    return session.cached(_all_words)
+
+
+def _all_words(session: AnnotatedSession) -> WordSequence:
+    turns = session.turns
+    at = np.flatnonzero(turns.tokens.verbal[turns.ids])
+    sentence_of = turns.sentence_of
+    norm = [turns.tokens.norm[one] for one in np.unique(turns.ids).tolist()]
+    # Types are pairs of a written and a normal form (n't and not are two): words of one normal form are one word here
+    index = {word: number for number, word in enumerate(dict.fromkeys(norm))}
+    number = np.full(len(turns.tokens.norm), -1, dtype=np.int64)
+    number[np.unique(turns.ids)] = [index[word] for word in norm]
+    asks = np.isin(sentence_of, sentence_of[turns.asks])
+    same = np.append(False, np.diff(sentence_of[at]) == 0)[: len(at)]
+    return WordSequence(index, number[turns.ids[at]], turns.turn_of[at], sentence_of[at], same, asks[at])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """The words of a role, with a sign before each sentence and one at the end.
+
+    `line` (n_words + n_signs,) holds numbers of words in `WordSequence.index`, the next is that of the sign; `place`
+    (n_words,) says where each word is in the line.
     """
 
     words: WordSequence
     line: Ints
     place: Ints
+
+    @classmethod
+    def written(cls, words: WordSequence) -> _Line:
+        sign = len(words.index)
+        line = np.append(np.insert(words.ids, np.flatnonzero(~words.goes_on), sign), sign)
+        return cls(words, line, np.arange(len(words.ids)) + np.cumsum(~words.goes_on))
 
     def find(self, phrases: Phrases) -> Ints:
         """Return the words at which a phrase begins."""
@@ -214,19 +279,13 @@ def turns_with(session: AnnotatedSession, name: str, role: Role) -> Marks:
     phrases = load_phrases(lexicon)[meaning]
 
     def write(one: AnnotatedSession) -> _Line:
-        return _with_signs(word_sequence(one).only(one.spoken_by(role)))
+        return _Line.written(word_sequence(one).only(one.spoken_by(role)))
 
     line = session.cached(write, key=(_Line, role))
     begins = line.find(phrases)
     for guard in phrases.unless if len(begins) else ():
         begins = begins[~_guarded(line.words, guard, begins)]
     return np.isin(np.arange(len(session)), line.words.turn_of[begins])
-
-
-def _with_signs(words: WordSequence) -> _Line:
-    sign = len(words.index)
-    line = np.append(np.insert(words.ids, np.flatnonzero(~words.goes_on), sign), sign)
-    return _Line(words, line, np.arange(len(words.ids)) + np.cumsum(~words.goes_on))
 
 
 def _guarded(words: WordSequence, guard: str, at: Ints) -> Marks:

@@ -91,7 +91,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     position = {form: rank[type_] for form, type_ in text.items()}
     ids = np.fromiter(map(position.__getitem__, forms), np.int32, len(forms))
     lower = tuple(form for form, _ in types)
-    verbal = _flags(_is_word, lower)
+    verbal = _flags(lambda word: any(map(str.isalnum, word)), lower)
     begins_word = verbal[ids]
     begins_word[1:] &= space_follows[:-1] | ~verbal[ids][:-1]
     ends = _flags(_ENDS_SENTENCE.fullmatch, lower)[ids]
@@ -99,7 +99,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     return Tokens(
         lower=lower,
         norm=tuple(_NORMS.get(norm, norm).lower() for _, norm in types),
-        keys=_keys(lower),
+        keys=np.frombuffer(b"".join(map(_key, lower)), dtype="<u8"),
         verbal=verbal,
         ids=ids,
         offsets=np.searchsorted(text_of, np.arange(len(texts) + 1)),
@@ -115,8 +115,8 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _is_word(word: str) -> bool:
-    return any(map(str.isalnum, word))
+def _key(word: str) -> bytes:
+    return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _flags(test: Callable[[str], object], types: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -144,22 +144,3 @@ def plain(text: str) -> str:
     text = _LONG_WORD.sub(lambda word: word[0][:200] + _SIGN.sub(" ", word[0][200:]), text)
     lower = text.lower()
     return lower if len(lower) == len(text) else text
-
-
-def spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end (exclusive) of each token that `tokenize` finds in a text, in characters.
-
-    Examples
-    --------
-    >>> spans("I don\u2019t...")
-    [(0, 1), (2, 4), (4, 7), (7, 10)]
-    """
-    dots = {place: row.span() for row in _DOTS.finditer(text) for place in range(*row.span())}
-    tokens = (token for token in _tokenizer()(plain(text)) if not token.is_space)
-    found = [(token.idx, token.idx + len(token)) for token in tokens]
-    return [dots.get(span[0], span) for span in found] if dots else found
-
-
-def _keys(types: Sequence[str]) -> NDArray[np.uint64]:
-    found = (hashlib.blake2b(one.encode("utf-8", "surrogatepass"), digest_size=8).digest() for one in types)
-    return np.frombuffer(b"".join(found), dtype="<u8")

@@ -1,8 +1,8 @@
-"""Writers of transcripts, what each form can hold, and the conversion of transcripts, one file a session."""
+"""Writers of transcripts, and the conversion of transcripts, one file a session."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,20 +11,11 @@ from therapy_analytics.core.cells import csv_of_rows
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.folders import Made, alone_in, replaced_in
 from therapy_analytics.core.registry import Registry
-from therapy_analytics.core.session import Session, Turn
+from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers import Account, ReadOptions, read_files
 
 Write = Callable[[Session], bytes]
-
-FEATURES: dict[str, tuple[str, Callable[[Turn], bool]]] = {
-    "times": ("times", lambda turn: turn.start_s is not None or turn.end_s is not None),
-    "ends": ("times of turns whose start is not known", lambda turn: turn.start_s is None and turn.end_s is not None),
-    "codes": ("codes by people", lambda turn: bool(turn.gold)),
-    "lines": ("line breaks inside turns", lambda turn: "\n" in turn.text),
-    "others": ("turns that are neither the therapist's nor the client's", lambda turn: turn.role == "other"),
-}
-"""What not every form holds: its name for the user, and whether a turn has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +24,14 @@ class Writer:
 
     name: str
     suffix: str
-    holds: frozenset[str]
     write: Write
     description: str
-
-    def losses(self, session: Session) -> Iterator[str]:
-        """Yield what the session has and this form cannot hold."""
-        for feature, (what, has) in FEATURES.items():
-            if feature not in self.holds and any(map(has, session.turns)):
-                yield what
 
 
 WRITERS: Registry[Writer] = Registry("form", package="therapy_analytics.readers.writers")
 
 
-def writer(name: str, *, suffix: str, holds: set[str]) -> Callable[[Write], Write]:
+def writer(name: str, *, suffix: str) -> Callable[[Write], Write]:
     """Register a function as the writer of a form.
 
     Parameters
@@ -56,13 +40,11 @@ def writer(name: str, *, suffix: str, holds: set[str]) -> Callable[[Write], Writ
         As in ``--to NAME``.
     suffix : str
         Ending of its files, as in ``.csv``.
-    holds : set of str
-        Those of `FEATURES` that survive.
     """
 
     def register(write: Write) -> Write:
         description = (write.__doc__ or "").strip().split("\n", maxsplit=1)[0]
-        WRITERS.add(name, Writer(name, suffix, frozenset(holds), write, description), module=write.__module__)
+        WRITERS.add(name, Writer(name, suffix, write, description), module=write.__module__)
         return write
 
     return register
@@ -76,8 +58,6 @@ class Conversion:
     ----------
     files : tuple of Path
         That were written, in order.
-    losses : tuple of (str, tuple of str)
-        Session id, and what it has that the form cannot hold; sessions that lose nothing are left out.
     problems : tuple of UnreadableFileError
         Files that could not be read.
     told : tuple of str
@@ -85,7 +65,6 @@ class Conversion:
     """
 
     files: tuple[Path, ...]
-    losses: tuple[tuple[str, tuple[str, ...]], ...]
     problems: tuple[UnreadableFileError, ...]
     told: tuple[str, ...] = field(default=(), repr=False)
 
@@ -107,7 +86,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     Returns
     -------
     Conversion
-        What was written, what was lost, what could not be read.
+        What was written, and what could not be read.
 
     Raises
     ------
@@ -124,7 +103,6 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     form, out = WRITERS[to], Path(out)
     account = Account(options_of(ReadOptions, options))
     known: dict[str, Mapping[str, str]] = {}
-    losses: list[tuple[str, tuple[str, ...]]] = []
     problems: list[UnreadableFileError] = []
     with alone_in(out):
         for reading in read_files(paths, options=options, leave_out=out, account=account):
@@ -138,10 +116,9 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
                 problems += [] if reading.problem is None else [reading.problem]
                 for session in reading.sessions:
                     private.write(part / f"{session.id}{form.suffix}", form.write(session))
-                    losses += [(session.id, lost)] if (lost := tuple(form.losses(session))) else []
             if about:
                 private.write(part / "sessions.csv", about)
-    return Conversion(tuple(out / name for name in names), tuple(losses), tuple(problems), tuple(account.lines()))
+    return Conversion(tuple(out / name for name in names), tuple(problems), tuple(account.lines()))
 
 
 def _about(known: Mapping[str, Mapping[str, str]]) -> bytes:

@@ -11,7 +11,7 @@ from therapy_analytics.readers import join_marks
 from therapy_analytics.readers.writers._base import writer
 
 
-@writer("csv", suffix=".csv", holds={"times", "ends", "codes", "lines", "others"})
+@writer("csv", suffix=".csv")
 def write_csv(session: Session) -> bytes:
     """CSV with a row a turn: speaker, role, times in seconds, words, codes by people; how speakers were changed."""
     codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
@@ -27,7 +27,7 @@ def write_csv(session: Session) -> bytes:
     return csv_of_rows(rows).encode()
 
 
-@writer("jsonl", suffix=".jsonl", holds={"times", "ends", "codes", "lines", "others"})
+@writer("jsonl", suffix=".jsonl")
 def write_json_lines(session: Session) -> bytes:
     """JSON Lines: the session on one line, a message a turn."""
     whole = {"session_id": session.id, "turns": [_message(turn) for turn in session.turns]}

@@ -5,8 +5,9 @@
 >>> found.scores  # doctest: +SKIP
 """
 
-from therapy_analytics.stats.training._data import TrainOptions
-from therapy_analytics.stats.training._recalibrate import Recalibration, recalibrate
+from therapy_analytics.stats.training._groups import near_copies
+from therapy_analytics.stats.training._material import TrainOptions, material_of
 from therapy_analytics.stats.training._train import Training, train
+from therapy_analytics.stats.training.recalibration import Recalibration, recalibrate
 
-__all__ = ["Recalibration", "TrainOptions", "Training", "recalibrate", "train"]
+__all__ = ["Recalibration", "TrainOptions", "Training", "material_of", "near_copies", "recalibrate", "train"]

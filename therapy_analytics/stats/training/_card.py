@@ -15,21 +15,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.codes import Codebook, builtin_codebooks, load_tagger
-from therapy_analytics.codes._weights import FORMAT
+from therapy_analytics.codes import Code, Codebook, builtin_codebooks, load_tagger
 from therapy_analytics.codes.features import N_BUCKETS
 from therapy_analytics.codes.learnt import FILE as LEARNT
 from therapy_analytics.codes.own import CODEBOOK, MARK
+from therapy_analytics.codes.weights import FORMAT
 from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_frame
-from therapy_analytics.core.clusters import Floats
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.printable import counted
-from therapy_analytics.stats.agreement._coefficients import BINS
-from therapy_analytics.stats.agreement._report import with_interval
-from therapy_analytics.stats.training._data import Material, TrainOptions
-from therapy_analytics.stats.training._groups import many
-from therapy_analytics.stats.training._judge import Judged
+from therapy_analytics.stats.agreement.coefficients import BINS, with_interval
+from therapy_analytics.stats.training._material import Material, TrainOptions
+from therapy_analytics.stats.training._model import CodeWeights, Judged
 
 FILES = ("model.json", "weights.npz", LEARNT, CODEBOOK, "scores.csv", "model_card.md")
 _PACKAGES = ("therapy-analytics", "scikit-learn", "scipy", "numpy", "spacy")
@@ -38,24 +35,10 @@ _STATISTICS = ("kappa", "f1", "auc", "average_precision", "calibration_error", "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CodeWeights:
-    """Weights of n codes, for features of the turn, the turn before and the turn after.
-
-    `buckets` (N_BUCKETS, 3, n) of hashed words, `hand` (n_hand, n) of features counted by hand, and intercepts `bias`
-    (n,).
-    """
-
-    buckets: Floats
-    hand: Floats
-    bias: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class LearntModel:
     """The codes of a model and their weights, the scores of all codes that were tried, and what it was learnt from."""
 
-    judged: Sequence[Judged]
-    weights: CodeWeights
+    learnt: Sequence[tuple[Judged, CodeWeights]]
     scores: pd.DataFrame
     material: Material
     options: TrainOptions
@@ -64,13 +47,22 @@ class LearntModel:
 
 def write_model(out: Path, made: Made, found: LearntModel) -> None:
     """Write all files into a temporary folder, check that the model can be read, and move them into place."""
+    file = io.BytesIO()
+    weights = [one for _, one in found.learnt]
+    np.savez_compressed(
+        file,
+        allow_pickle=False,
+        buckets=np.stack([one.buckets for one in weights], axis=-1).reshape(N_BUCKETS, -1).astype(np.float16),
+        hand=np.stack([one.hand for one in weights], axis=-1).astype(np.float32),
+        lift=np.zeros((len(weights), 0), dtype=np.float32),
+        bias=np.array([one.bias for one in weights], dtype=np.float32),
+    )
     with replaced_in(out, made) as fresh:
-        weights = _npz(found.weights)
-        private.write(fresh / "weights.npz", weights)
+        private.write(fresh / "weights.npz", file.getvalue())
         private.write(fresh / LEARNT, found.material.hashes())
-        model = _model(found, hashlib.sha256(weights).hexdigest()[:8])
+        model = _model(found, hashlib.sha256(file.getvalue()).hexdigest()[:8])
         private.write(fresh / "model.json", json.dumps(model, indent=1, ensure_ascii=False) + "\n")
-        text = _codebook_text(found.judged, found.options.codebook)
+        text = _codebook_text([one.code for one, _ in found.learnt], found.options.codebook)
         if text:
             private.write(fresh / CODEBOOK, text)
         private.write(fresh / "scores.csv", csv_of_frame(found.scores.round(4)))
@@ -78,33 +70,9 @@ def write_model(out: Path, made: Made, found: LearntModel) -> None:
         load_tagger(fresh)
 
 
-def _npz(arrays: CodeWeights) -> bytes:
-    """Return the arrays as the tagger reads them, buckets in half precision."""
-    n = len(arrays.bias)
-    file = io.BytesIO()
-    np.savez_compressed(
-        file,
-        allow_pickle=False,
-        buckets=arrays.buckets.reshape(N_BUCKETS, -1).astype(np.float16),
-        hand=arrays.hand.astype(np.float32),
-        lift=np.zeros((n, 0), dtype=np.float32),
-        bias=arrays.bias.astype(np.float32),
-    )
-    return file.getvalue()
-
-
 def _model(found: LearntModel, version: str) -> dict[str, Any]:
     material, base = found.material, load_tagger() if found.options.warm_start else None
-    codes = [
-        {
-            "column": one.code.column,
-            "role": one.code.role,
-            "heads": [one.code.column],
-            "thresholds": dict(one.thresholds or {}),
-            "on_request": False,
-        }
-        for one in found.judged
-    ]
+    judged = [one for one, _ in found.learnt]
     return {
         "format": FORMAT,
         "name": "own",
@@ -112,41 +80,48 @@ def _model(found: LearntModel, version: str) -> dict[str, Any]:
         "calibration": "a line on scores of groups that the model had not seen; threshold of highest kappa",
         MARK: {
             "sessions": len(material.batch.sessions),
-            "turns": int((~np.isnan(material.labels)).any(axis=1).sum()),
+            "turns": material.n_coded,
             "coders": material.n_coders,
             "grouped_by": material.together.name,
             "seed": found.options.seed,
             "began_at": f"{base.name} {base.version}" if base else "",
             "versions": {name: metadata.version(name) for name in _PACKAGES},
         },
-        "context_heads": [one.code.column for one in found.judged],
+        "context_heads": [one.code.column for one in judged],
         "heads": [],
-        "codes": codes,
+        "codes": [
+            {
+                "column": one.code.column,
+                "role": one.code.role,
+                "heads": [one.code.column],
+                "thresholds": dict(one.thresholds or {}),
+                "on_request": False,
+            }
+            for one in judged
+        ],
     }
 
 
-def _codebook_text(judged: Sequence[Judged], book: str | Path | Codebook | None) -> str:
+def _codebook_text(codes: Sequence[Code], book: str | Path | Codebook | None) -> str:
     """Return the codebook of the codes that no book of the package has; none where there is no such code."""
     builtin = {one.id for one in builtin_codebooks()}
-    own = [one.code for one in judged if one.code.book not in builtin]
+    own = [code for code in codes if code.book not in builtin]
     if not own:
         return ""
     if isinstance(book, str | Path):
         return Path(book).read_text(encoding="utf-8-sig")
-    name = book.name if book else "The user's codes"
-    about = book.definition if book else "Codes that were learnt from the user's own; no codebook was given."
-    source = book.source if book else "The user's codes"
-    head = {"id": own[0].book, "name": name, "definition": about, "source": source}
-    lines = _lines(head)
-    for code in own:
-        fields = {name: value for name in _FIELDS if (value := getattr(code, name))}
-        lines += ["", "[[codes]]", *_lines(fields)]
+    head = {
+        "id": own[0].book,
+        "name": book.name if book else "The user's codes",
+        "definition": book.definition if book else "Codes that were learnt from the user's own; no codebook was given.",
+        "source": book.source if book else "The user's codes",
+    }
+    tables = [{name: value for name in _FIELDS if (value := getattr(code, name))} for code in own]
+    lines: list[str] = []
+    for table in (head, *tables):
+        lines += ["", "[[codes]]"] if lines else []
+        lines += [f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in table.items()]  # also TOML
     return "\n".join(lines) + "\n"
-
-
-def _lines(fields: dict[str, str]) -> list[str]:
-    """Return a TOML table; a string of JSON is one of TOML."""
-    return [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
 
 
 _CARD = """\
@@ -162,7 +137,7 @@ turn of eight words or more: whoever has it can test whether a sentence was said
 
 ## How good it is
 
-On turns of {unit} that it had not seen: five folds over {n_groups} {unit}. Penalty, calibration and
+On turns of {unit} that it had not seen: five folds over {n_groups} {unit}. Calibration and
 threshold of each fold come from the other folds. In brackets 95% intervals over {unit}.
 Random codes have kappa 0, AUC .5, and as average precision the share of turns with the code.
 
@@ -189,11 +164,15 @@ both have a code of one name, this model's is taken.
 
 def _card(model: dict[str, Any], found: LearntModel) -> str:
     """Return the model card."""
-    learnt, out, about = found.scores[found.scores["learnt"]], found.scores[~found.scores["learnt"]], model[MARK]
-    left_out = [f"- `{row.code}`: {row.why_left_out}." for row in out.itertuples()]
-    began = (
-        f", begun at the tagger of the package ({about['began_at']})" if about["began_at"] else ", begun from nothing"
-    )
+    scores, about, together = found.scores, model[MARK], found.material.together
+    heads = ["code", "turns", "with it", "kappa", "F1", "AUC", "average precision", "calibration error"]
+    heads.append(f"kappa of the package's tagger ({found.options.beside})")
+    rows = [heads, ["---"] * len(heads)]
+    for row in scores[scores["learnt"]].to_dict("records"):
+        numbers = [_number(row, name) for name in _STATISTICS]
+        rows.append([f"`{row['code']}`", f"{row['n_turns']:,}", f"{row['n_positive']:,}", *numbers])
+    left_out = [f"- `{row.code}`: {row.why_left_out}." for row in scores[~scores["learnt"]].itertuples()]
+    start = f"at the tagger of the package ({about['began_at']})" if about["began_at"] else "from nothing"
     return _CARD.format(
         version=model["version"],
         today=dt.datetime.now(tz=dt.UTC).date().isoformat(),
@@ -202,26 +181,15 @@ def _card(model: dict[str, Any], found: LearntModel) -> str:
         coders=counted(about["coders"], "coder"),
         versions=", ".join(f"{name} {number}" for name, number in about["versions"].items()),
         seed=about["seed"],
-        began=began,
+        began=f", begun {start}",
         hashes=LEARNT,
-        unit=many(about["grouped_by"]),
+        unit=together.names,
         n_groups=found.material.n_groups,
-        table="\n".join(_table(learnt, found.options.beside)),
+        table="\n".join(f"| {' | '.join(row)} |" for row in rows),
         bins=BINS,
         left_out="\n".join(left_out) or "Nothing.",
         notes="\n".join(f"- {note}" for note in found.notes),
     )
-
-
-def _table(learnt: pd.DataFrame, beside: str) -> list[str]:
-    """Return the Markdown table of the codes that were learnt."""
-    heads = ["code", "turns", "with it", "kappa", "F1", "AUC", "average precision", "calibration error"]
-    heads.append(f"kappa of the package's tagger ({beside})")
-    rows = [heads, ["---"] * len(heads)]
-    for row in learnt.to_dict("records"):
-        numbers = [_number(row, name) for name in _STATISTICS]
-        rows.append([f"`{row['code']}`", f"{row['n_turns']:,}", f"{row['n_positive']:,}", *numbers])
-    return [f"| {' | '.join(row)} |" for row in rows]
 
 
 def _number(row: Mapping[Any, Any], name: str) -> str:

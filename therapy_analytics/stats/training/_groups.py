@@ -31,7 +31,6 @@ AnnoMI, HLQC and MIBot none has more than .11.
 """
 FEWEST_SHARED = 10
 """Word sequences that must be the same: a greeting is not a copy."""
-_WORD = r"[^\W_]+"
 _BLOCK = 500
 """Sessions that are compared with all others at a time."""
 
@@ -54,14 +53,18 @@ class Groups:
     name: str
     note: str
 
+    @property
+    def names(self) -> str:
+        """The plural of `name`."""
+        return {"session": "sessions", GROUP: "groups of sessions"}.get(self.name, f"values of {self.name}")
+
 
 def groups_of(sessions: Sequence[Session], column: str | None) -> Groups:
     """Group near-copies and sessions with the same value of a column (of `SHARED`, and the one that the user named).
 
     Groups are the connected components: a copy of one session may share its client with a third.
     """
-    columns = dict.fromkeys((*((column,) if column else ()), *SHARED))
-    pairs = {name: _same(sessions, name) for name in columns}
+    pairs = {name: _same(sessions, name) for name in (*((column,) if column else ()), *SHARED)}
     pairs[""] = near_copies([" ".join(turn.text for turn in one.turns) for one in sessions])
     pairs = {name: found for name, found in pairs.items() if len(found)}
     ids = [session.id for session in sessions]
@@ -69,12 +72,17 @@ def groups_of(sessions: Sequence[Session], column: str | None) -> Groups:
     asked = _components(ids, [pairs[column]] if column in pairs else [])
     # The groups that were asked for are never divided, so that an equal number of groups means equal groups.
     name = (column or "session") if index.max(initial=-1) == asked.max(initial=-1) else GROUP
-    return Groups(index, name, _note(index, pairs))
-
-
-def many(name: str) -> str:
-    """Return the plural of a group's name."""
-    return {"session": "sessions", GROUP: "groups of sessions"}.get(name, f"values of {name}")
+    sizes = np.bincount(index)
+    together = int(sizes[sizes > 1].sum())
+    if not together:
+        return Groups(index, name, "")
+    n = {name: len(np.unique(found)) for name, found in pairs.items()}
+    why = [f"{n[name]:,} share a {name} with another" for name in n if name]
+    if "" in n:
+        why.append(f"{n['']:,} hold much the same text as another (copies, whole or in part)")
+    groups = counted(int((sizes > 1).sum()), "group")
+    note = f"{together:,} of {len(index):,} sessions were kept together with others, in {groups}"
+    return Groups(index, name, f"{note}, so that none is tried on what was learnt from another: {'; '.join(why)}.")
 
 
 def near_copies(texts: Sequence[str]) -> Ints:
@@ -90,9 +98,21 @@ def near_copies(texts: Sequence[str]) -> Ints:
     Broder, A. Z. (1997). On the resemblance and containment of documents. Proceedings of Compression and Complexity of
     Sequences 1997, 21-29.
     """
-    holds = _shingles(texts)
-    size = holds.sum(axis=1)
+    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 (a run must not load it)
+
+    counter = CountVectorizer(
+        preprocessor=lambda text: text.casefold().replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", ""),
+        token_pattern=r"[^\W_]+",  # noqa: S106
+        ngram_range=(N_WORDS, N_WORDS),
+        binary=True,
+        dtype=np.int64,
+    )
     found = [np.zeros((0, 2), dtype=np.int64)]
+    try:
+        holds = sparse.csr_array(counter.fit_transform(texts))
+    except ValueError:  # no text has so many words
+        return found[0]
+    size = holds.sum(axis=1)
     for start in range(0, len(texts), _BLOCK):
         shared = (holds[start : start + _BLOCK] @ holds.T).tocoo()
         one, other, n = shared.row + start, shared.col, shared.data
@@ -100,24 +120,6 @@ def near_copies(texts: Sequence[str]) -> Ints:
         near = (one < other) & ((n >= np.maximum(SHARE * smaller, FEWEST_SHARED)) | (n == larger))
         found.append(np.stack([one[near], other[near]], axis=1).astype(np.int64))
     return np.concatenate(found)
-
-
-def _shingles(texts: Sequence[str]) -> sparse.csr_array:
-    """Return which sequences of words each text holds, 0 or 1 (n_texts, n_sequences)."""
-    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 (a run must not load it)
-
-    counter = CountVectorizer(
-        preprocessor=_without_apostrophes, token_pattern=_WORD, ngram_range=(N_WORDS, N_WORDS), binary=True,
-        dtype=np.int64,
-    )  # fmt: skip
-    try:
-        return sparse.csr_array(counter.fit_transform(texts))
-    except ValueError:  # no text has so many words
-        return sparse.csr_array((len(texts), 0), dtype=np.int64)
-
-
-def _without_apostrophes(text: str) -> str:
-    return text.casefold().replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
 
 
 def _same(sessions: Sequence[Session], column: str) -> Ints:
@@ -140,17 +142,3 @@ def _components(ids: Sequence[str], pairs: Sequence[Ints]) -> Ints:
     for group, name in zip(found, ids, strict=True):
         first[group] = min(name, first.get(group, name))
     return np.unique([first[group] for group in found], return_inverse=True)[1].astype(np.int64)
-
-
-def _note(index: Ints, pairs: dict[str, Ints]) -> str:
-    sizes = np.bincount(index)
-    together = int(sizes[sizes > 1].sum())
-    if not together:
-        return ""
-    n = {name: len(np.unique(found)) for name, found in pairs.items()}
-    why = [f"{n[name]:,} share a {name} with another" for name in n if name]
-    if "" in n:
-        why.append(f"{n['']:,} hold much the same text as another (copies, whole or in part)")
-    groups = counted(int((sizes > 1).sum()), "group")
-    kept = f"{together:,} of {len(index):,} sessions were kept together with others, in {groups}"
-    return f"{kept}, so that none is tried on what was learnt from another: {'; '.join(why)}."

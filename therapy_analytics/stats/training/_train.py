@@ -12,21 +12,30 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.codes import Code, Tagger, load_accurate, load_tagger
-from therapy_analytics.codes.cues import HAND
-from therapy_analytics.codes.features import N_BUCKETS, Features, featurize
+from therapy_analytics.codes.features import featurize
 from therapy_analytics.codes.learnt import HALF, learnt_turns, n_among, turn_hashes
 from therapy_analytics.codes.tagger import scores_of
-from therapy_analytics.core.clusters import Bools, Floats, Ints
+from therapy_analytics.core.clusters import Bools, Floats
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.folders import Made, alone_in, refuse_others, sources_of
 from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.measures.process.learnt_turns import among
 from therapy_analytics.readers import Account, ReadOptions, read_files
-from therapy_analytics.stats.training import _fit
-from therapy_analytics.stats.training._card import FILES, CodeWeights, LearntModel, scores_in_words, write_model
-from therapy_analytics.stats.training._data import CODED, Material, TrainOptions, material_of
-from therapy_analytics.stats.training._judge import FEWEST_GROUPS, Judged, judge, kept, statistics, too_little
+from therapy_analytics.stats.training._card import FILES, LearntModel, scores_in_words, write_model
+from therapy_analytics.stats.training._material import Material, TrainOptions, material_of
+from therapy_analytics.stats.training._model import (
+    FEWEST_GROUPS,
+    LIFTS,
+    Judged,
+    design_of,
+    fitted,
+    folds,
+    judge,
+    statistics,
+    too_little,
+    unseen_scores,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +84,6 @@ class Training:
             f"{self.out}: model_card.md (to read first), scores.csv, and the model itself",
             f"Use it: tanalyze run TRANSCRIPTS --model {self.out}",
         ]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _LearntRole:
-    """Codes of one role, judged, with what a model of all turns needs.
-
-    Their indices `at` among all codes (n_codes,); how well they did on unseen turns (`judged`); the `design` of the n
-    turns that are coded for any of them, their soft `labels` (n, n_codes) and the `strength` of penalties (n_codes,);
-    the `heads` of the package's tagger whose scores are features (n_heads,), and of them the head that decides the
-    `same` code, by the place of the code here.
-    """
-
-    at: Ints
-    judged: list[Judged]
-    design: _fit.Design
-    labels: Floats
-    strength: Floats
-    heads: Ints
-    same: Mapping[int, int]
 
 
 def train(
@@ -150,11 +140,12 @@ def train(
         pseudonyms = None if read_options is None else read_options.pseudonyms
         material = material_of(codes, read_sessions(transcripts, read_options, account), options, pseudonyms)
         if material.n_groups < FEWEST_GROUPS:
-            option, what = "codes", material.together
-            few = f"only {material.n_groups} with codes by {what.name}: nothing is left to try the model on"
-            problem = f"{few} that it has not seen. {what.note}".rstrip(". ")
+            few = (
+                f"only {material.n_groups} with codes by {material.together.name}: nothing is left to try the model on"
+            )
+            problem = f"{few} that it has not seen. {material.together.note}".rstrip(". ")
             remedy = f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more"
-            raise BadOptionError(option, problem, remedy)
+            raise BadOptionError("codes", problem, remedy)
         with threadpool_limits(1):  # the order of additions must not depend on the number of cores
             found = _train(material, Path(out) if out is not None else None, options, made)
     return replaced(found, notes=(*found.notes, *told), told=tuple(account.lines()))
@@ -190,75 +181,53 @@ def read_sessions(
 
 def _train(material: Material, out: Path | None, options: TrainOptions, made: Made) -> Training:
     features = featurize(material.batch.turns, material.batch.starts)
-    tried = [_learn_role(material, features, role, options) for role in CODED]
-    roles = [role for role in tried if role is not None]
-    judged = {int(at): one for role in roles for at, one in zip(role.at, role.judged, strict=True)}
-    shipped = _shipped(material, [one.code for one in judged.values() if not one.why_not], options)
-    rows, kept_codes = [], {}
+    base = load_tagger(all_codes=True) if options.warm_start else None
+    design = design_of(features, scores_of(base.weights, features) if base else np.zeros((len(features), 0)))
+    fold = folds(material.groups, options.seed)
+    judged: list[Judged] = []
     for at, code in enumerate(material.codes):
-        one = judged.get(at) or _not_tried(material, at)
-        if at in judged and code.column in shipped:
-            one = replaced(one, shipped=shipped[code.column][~np.isnan(material.labels[:, at])])
-        one = kept(one)
-        if not one.why_not:
-            kept_codes[at] = one
-        about = {"code": code.column, "role": code.role, "learnt": not one.why_not, "why_left_out": one.why_not}
-        rows.append(about | statistics(one))
+        coded = np.flatnonzero(~np.isnan(material.labels[:, at]))
+        truth, group = material.labels[coded, at], material.groups[coded]
+        if why := too_little(truth, group, material.together.names):
+            judged.append(Judged(code, truth, group, np.zeros(0), np.zeros(0, dtype=np.bool_), why_not=why))
+            continue
+        unseen = unseen_scores(design.picked(coded, _heads(base, code)), truth, fold[coded])
+        judged.append(judge(code, truth, unseen, fold[coded], group))
+    shipped = _shipped(material, [one.code for one in judged if len(one.p) and one.line[0] > 0], options)
+    rows, learnt = [], []
+    for at, one in enumerate(judged):
+        about = {"code": one.code.column, "role": one.code.role, "learnt": not one.why_not}
+        coded = np.flatnonzero(~np.isnan(material.labels[:, at]))
+        theirs = shipped[one.code.column][coded] if one.code.column in shipped and len(one.p) else None
+        rows.append(about | {"why_left_out": one.why_not} | statistics(replaced(one, shipped=theirs)))
+        if out is not None and not one.why_not:  # what is given is learnt from all turns
+            heads, (slope, intercept) = _heads(base, one.code), one.line
+            weights, bias = fitted(design.picked(coded, heads), one.truth)
+            began = base.weights if base else None
+            learnt.append((one, design.unscaled(weights * slope, bias * slope + intercept, heads, began)))
     scores = pd.DataFrame(rows)
     together = [material.together.note] if material.together.note else []
     notes = (*material.notes, *together, *_more_notes(material, scores, options))
-    if out is None or not kept_codes:
+    if out is None or not learnt:
         return Training(None, scores, notes)
-    weights = _final(roles, kept_codes)
-    write_model(out, made, LearntModel(list(kept_codes.values()), weights, scores, material, options, notes))
+    write_model(out, made, LearntModel(learnt, scores, material, options, notes))
     return Training(out, scores, notes)
 
 
-def _not_tried(material: Material, at: int) -> Judged:
-    """Return a code that is not tried, if it has too little data (`why_not`)."""
-    truth, group = material.of_code(at)
-    why = too_little(truth, group, material.together.name)
-    return Judged(material.codes[at], truth, group, np.zeros(0), np.zeros(0, dtype=np.bool_), why_not=why)
+def _heads(base: Tagger | None, code: Code) -> Floats:
+    """Return for each head of the package's tagger how its scores are scaled as features of a code, 0 for not at all.
 
-
-def _learn_role(material: Material, features: Features, role: str, options: TrainOptions) -> _LearntRole | None:
-    """Learn and judge the codes of a role for which there is enough data."""
-    mine = [number for number, code in enumerate(material.codes) if code.role == role]
-    at = [number for number in mine if not _not_tried(material, number).why_not]
-    if not at:
-        return None
-    labels = material.labels[:, at]
-    rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
-    heads, same = np.zeros(0, dtype=np.int64), {}
-    lifts, offset = np.zeros((len(features), 0)), np.zeros((len(features), len(at)))
-    if options.warm_start:
-        base = load_tagger(all_codes=True)
-        theirs = scores_of(base.weights, features)
-        heads = _fit.heads_for(base, role)
-        lifts = theirs[:, heads]
-        same = _same(base, [material.codes[number] for number in at])
-        for code, head in same.items():
-            offset[:, code] = theirs[:, head]
-    design = _fit.design_of(features, rows, lifts, offset)
-    labels, groups = labels[rows], material.groups[rows]
-    unseen = _fit.out_of_fold(design, labels, groups, seed=options.seed)
-    judged = []
-    for place, number in enumerate(at):
-        known = ~np.isnan(labels[:, place])
-        truth, scores = labels[known, place], unseen.scores[known, place]
-        judged.append(judge(material.codes[number], truth, scores, unseen.fold[known], groups[known]))
-    return _LearntRole(np.array(at), judged, design, labels, unseen.strength, heads, same)
-
-
-def _same(base: Tagger, codes: Sequence[Code]) -> dict[int, int]:
-    """Return for each code, by place, the head of the package's tagger that decides the same code alone."""
-    alone = {code.column: base.weights.heads.index(code.heads[0]) for code in base.codes if len(code.heads) == 1}
-    found = {}
-    for place, code in enumerate(codes):
-        names = [code.column, *(one.to.replace(".", "_", 1) for one in code.crosswalk if one.quality == "same")]
-        known = [alone[name] for name in names if name in alone]
-        if known:
-            found[place] = known[0]
+    The head that decides the same code alone counts most: training begins there.
+    """
+    if base is None:
+        return np.zeros(0)
+    heads = base.weights.heads
+    of_role = {head for one in base.codes if one.role == code.role for head in one.heads}
+    found: Floats = np.array([float(head in of_role) for head in heads]) / np.sqrt(LIFTS)
+    alone = {one.column: one.heads[0] for one in base.codes if len(one.heads) == 1}
+    names = [code.column, *(one.to.replace(".", "_", 1) for one in code.crosswalk if one.quality == "same")]
+    if same := next((alone[name] for name in names if name in alone), None):
+        found[heads.index(same)] = 1.0
     return found
 
 
@@ -270,40 +239,6 @@ def _shipped(material: Material, codes: Sequence[Code], options: TrainOptions) -
     load = load_accurate if options.beside == "accurate" else load_tagger
     found = load(all_codes=True).predict(material.batch)
     return {name: found.decision[:, found.names.index(name)] for name in known}
-
-
-def _final(roles: Sequence[_LearntRole], wanted: Mapping[int, Judged]) -> CodeWeights:
-    """Fit the codes that are kept on all turns, and write calibration and warm start into their weights."""
-    found, places = [], []
-    for role in roles:
-        keep = [place for place, at in enumerate(role.at) if int(at) in wanted]
-        if keep:
-            design = replaced(role.design, offset=role.design.offset[:, keep])
-            own = _folded(role, keep, _fit.fit(design, role.labels[:, keep], role.strength[keep]))
-            slope, intercept = np.array([wanted[int(role.at[place])].line for place in keep]).T
-            found.append(CodeWeights(own.buckets * slope, own.hand * slope, own.bias * slope + intercept))
-            places += [int(role.at[place]) for place in keep]
-    order = np.argsort(places)
-    names = ("buckets", "hand", "bias")
-    return CodeWeights(*(np.concatenate([getattr(one, name) for one in found], axis=-1)[..., order] for name in names))
-
-
-def _folded(role: _LearntRole, keep: Sequence[int], head: _fit.LinearHead) -> CodeWeights:
-    """Return the weights of a head with those of the package's tagger, whose scores it takes as features, added."""
-    n_hand = len(HAND)
-    buckets = np.zeros((N_BUCKETS, _fit.PARTS, len(keep)))
-    buckets[role.design.columns] = head.buckets
-    hand, bias = head.dense[:n_hand].copy(), head.bias.copy()
-    if len(role.heads):
-        mix = head.dense[n_hand:] / _fit.LIFT_SCALE
-        for number, place in enumerate(keep):
-            if place in role.same:
-                mix[np.flatnonzero(role.heads == role.same[place]), number] += 1.0
-        theirs, their_hand, their_bias = _fit.as_linear(load_tagger(all_codes=True), role.heads)
-        buckets += theirs @ mix
-        hand += their_hand @ mix
-        bias += their_bias @ mix
-    return CodeWeights(buckets, hand, bias)
 
 
 def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions) -> list[str]:
