@@ -7,7 +7,7 @@ hold sessions against). Inside, `writing` and `folder` write, and `reading` read
 
 from __future__ import annotations
 
-from therapy_analytics.results.folder import FOLDERS, PAGE, Folder, opened
+from therapy_analytics.results.folder import PAGE, Folder, opened
 from therapy_analytics.results.reading import (
     Form,
     form_of,
@@ -49,7 +49,7 @@ from therapy_analytics.results.writing import (
 )
 
 __all__ = [
-    "DATASETS", "DONE", "FOLDERS", "PAGE", "PROBLEMS", "RECORDS", "SESSIONS", "Draw", "Folder", "Form", "Record",
+    "DATASETS", "DONE", "PAGE", "PROBLEMS", "RECORDS", "SESSIONS", "Draw", "Folder", "Form", "Record",
     "as_csv", "data_file", "form_of", "hash_of_all", "hash_of_file", "joined_rows", "joined_wide", "library", "load",
     "opened", "problems_table", "read_csv", "read_recipe", "read_record", "read_sessions", "read_table",
     "read_wide_turns", "record_file", "records_at", "session_is_whole", "session_texts", "wide", "write_csv",

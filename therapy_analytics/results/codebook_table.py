@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isinf
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from therapy_analytics.codes import Code, Codebook, Meaning
 from therapy_analytics.measures import Column, Curve, KindOf, Mark, Measure, OnPage
 from therapy_analytics.measures.base import STATISTICS, Shown, wide_name
 from therapy_analytics.measures.profile_rows import profile_columns
-from therapy_analytics.measures.rows import MEASURE_COLUMNS
+from therapy_analytics.measures.rows import MEASURE_COLUMNS, row_column
 from therapy_analytics.results.frames import BEHAVIOUR_COLUMNS
 from therapy_analytics.results.references import ledger_words
 from therapy_analytics.results.tables import (
@@ -39,6 +38,15 @@ ABOUT = ("fixed", "metadata")
 """Families of columns that describe a session and are no measures."""
 MEASURED = "measured"
 """The value of the codebook's column ``table`` in rows about measures, which are no columns of a file."""
+FIRST, STRIP, MARK, KIND, CURVE = "first", "strip", "mark", "kind", "curve"
+ALSO = f"{MARK}, also"
+"""Words in the codebook's column ``page``: a column that the table of the page shows first; the place of a measure in
+the strip of numbers of a session (``strip 3``); marked turns (those that are not to review: `ALSO`); a kind of what
+another measure counts; a line."""
+_OF_FACTS = "From the transcript's file or a table about the sessions"
+_OF_GOLD = "Codes that people gave the turn, as the transcript's file has them; several are split by ;"
+_COPIED = ("meaning", "unit", "high_means", "formula", "misleads", "evidence", "source")
+"""What a row says as its `Column` has it."""
 
 
 def codebook_table(
@@ -69,32 +77,34 @@ def codebook_table(
     """
     rates = [(one, column) for one, column in measures if column.level == "session"]
     known = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in rates}
-    codes = [(book, code) for book in codebooks for code in book.codes]
     facts = [fixed_column(str(name), _OF_FACTS) for name in sessions if name not in known]
-    of_turns = [*TURN_COLUMNS, *((SPEAKER_COLUMN,) if repaired else ()), QUOTE_COLUMN]
+    coded = [fixed_column(name, _OF_GOLD) for name in gold]
+    codes = [(book, code) for book in codebooks for code in book.codes]
     of_codes = profile_columns([code for _, code in codes], known)
+    of_turns = [*TURN_COLUMNS, *((SPEAKER_COLUMN,) if repaired else ()), QUOTE_COLUMN]
     unsure = replace(UNSURE_COLUMN, formula=meaning.unsure, misleads=meaning.misleads, source="This program")
     ledger = ledger_words()
-    return _frame([
-        *(_row(column, "sessions", "fixed") for column in SESSION_COLUMNS),
-        *(_row(column, "sessions", "metadata") for column in facts),
-        *(
-            {**_row(column, "sessions", one.family), "outcomes": ledger.get(column.name, "")}
-            for one, column in rates
-            if column.core
-        ),
-        *(_row(column, MEASURED, one.family) for one, column in rates if column.statistic == "value"),
-        *(_row(column, MEASURED, "process") for column in of_codes),
-        *(_row(column, "turns", "fixed") for column in of_turns),
-        *(_code_row(code, book, "turns", meaning) for book, code in codes),
-        *(_row(fixed_column(name, _OF_GOLD), "turns", "codes, by people") for name in gold),
-        *(_row(column, "probabilities", "fixed") for column in TURN_KEYS),
-        *(_code_row(code, book, "probabilities", meaning) for book, code in codes),
-        _row(unsure, "probabilities", "codes"),
-        *(_row(column, "turn_measures", "fixed") for column in (*TURN_KEYS, SENTENCES_COLUMN)),
-        *(_row(column, "turn_measures", one.family) for one, column in measures if column.level == "turn"),
-        *(_row(column, "behaviours", "codes") for column in BEHAVIOUR_COLUMNS),
-    ])  # fmt: skip
+    rows: list[tuple[str, str, Column]] = [
+        *(("sessions", "fixed", column) for column in SESSION_COLUMNS),
+        *(("sessions", "metadata", column) for column in facts),
+        *(("sessions", one.family, column) for one, column in rates if column.core),
+        *((MEASURED, one.family, column) for one, column in rates if column.statistic == "value"),
+        *((MEASURED, "process", column) for column in of_codes),
+        *(("turns", "fixed", column) for column in of_turns),
+        *(("turns", f"codes, {book.name}", _decided(code, book, meaning)) for book, code in codes),
+        *(("turns", "codes, by people", column) for column in coded),
+        *(("probabilities", "fixed", column) for column in TURN_KEYS),
+        *(("probabilities", f"codes, {book.name}", _likely(code, book, meaning)) for book, code in codes),
+        ("probabilities", "codes", unsure),
+        *(("turn_measures", "fixed", column) for column in (*TURN_KEYS, SENTENCES_COLUMN)),
+        *(("turn_measures", one.family, column) for one, column in measures if column.level == "turn"),
+        *(("behaviours", "codes", column) for column in BEHAVIOUR_COLUMNS),
+    ]
+    found = [_row(*one) for one in rows]
+    for row in found:
+        if row["table"] == "sessions" and row["family"] not in ABOUT:
+            row["outcomes"] = ledger.get(row["column"], "")
+    return pd.DataFrame(found, columns=list(CODEBOOK_COLUMNS))
 
 
 def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
@@ -143,23 +153,11 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
 
 def codebook_of(table: str, family: str, columns: Sequence[Column]) -> pd.DataFrame:
     """Return the codebook's rows about a table with these columns."""
-    return _frame([_row(column, table, family) for column in columns])
+    return pd.DataFrame([_row(table, family, column) for column in columns], columns=list(CODEBOOK_COLUMNS))
 
 
-def _frame(rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
-    """Return rows as a table; cells that a row lacks are empty."""
-    empty = dict.fromkeys(CODEBOOK_COLUMNS, "")
-    return pd.DataFrame([{**empty, **row} for row in rows], columns=list(CODEBOOK_COLUMNS))
-
-
-_OF_FACTS = "From the transcript's file or a table about the sessions"
-_OF_GOLD = "Codes that people gave the turn, as the transcript's file has them; several are split by ;"
-_COPIED = ("meaning", "unit", "high_means", "formula", "misleads", "evidence", "source")
-"""What a row says as its `Column` has it."""
-
-
-def _row(column: Column, table: str, family: str) -> dict[str, str]:
-    return {
+def _row(table: str, family: str, column: Column) -> dict[str, str]:
+    row = {
         "column": column.name,
         "table": table,
         "family": family,
@@ -169,30 +167,24 @@ def _row(column: Column, table: str, family: str) -> dict[str, str]:
         **_on_page(column.page),
         "compare": "no" if column.unit == "count" else column.compare,
     }
+    return dict.fromkeys(CODEBOOK_COLUMNS, "") | row
 
 
-def _code_row(code: Code, book: Codebook, table: Literal["turns", "probabilities"], meaning: Meaning) -> dict[str, str]:
-    """Return the row on the decisions, or on the probabilities, of a code."""
-    told = {
-        "turns": (f"{code.name}: {code.definition}", "0 or 1", meaning.decision),
-        "probabilities": (f"Probability of {code.column}", "probability", meaning.probability),
-    }
-    return {
-        "column": code.column,
-        "table": table,
-        "family": f"codes, {book.name}",
-        **dict(zip(("meaning", "unit", "formula"), told[table], strict=True)),
-        "range": "0 to 1",
-        "misleads": f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads,
-        "source": code.source or book.source,
-    }
+def _decided(code: Code, book: Codebook, meaning: Meaning) -> Column:
+    """Return the description of the column of turns that says whether they have a code."""
+    column = row_column(code.column, f"{code.name}: {code.definition}", "0 or 1", low=0, high=1)
+    misleads = f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads
+    return replace(column, formula=meaning.decision, misleads=misleads, source=code.source or book.source)
 
 
-FIRST, STRIP, MARK, KIND, CURVE = "first", "strip", "mark", "kind", "curve"
-ALSO = f"{MARK}, also"
-"""Words in the codebook's column ``page``: a column that the table of the page shows first; the place of a measure in
-the strip of numbers of a session (``strip 3``); marked turns (those that are not to review: `ALSO`); a kind of what
-another measure counts; a line."""
+def _likely(code: Code, book: Codebook, meaning: Meaning) -> Column:
+    """Return the description of the column of probabilities of a code."""
+    return replace(
+        _decided(code, book, meaning),
+        meaning=f"Probability of {code.column}",
+        unit="probability",
+        formula=meaning.probability,
+    )
 
 
 def _on_page(page: Shown | None) -> dict[str, str]:

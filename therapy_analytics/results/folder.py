@@ -19,13 +19,12 @@ from therapy_analytics.results.analysis import TABLES
 from therapy_analytics.results.reading import Form
 from therapy_analytics.results.writing import DATASETS, DONE, PROBLEMS, RECORDS, SESSIONS, records_at, write_text
 
-FOLDERS = "folders"
-"""The folder of the folders of sessions where `SESSIONS` is a data set."""
 RUN = "run.json"
 GOING = ".going.json"
 """The settings of a run that is going on or was stopped; `RUN` replaces it when the run ends."""
 PAGE = "report.html"
-_FOLDERS = (*DATASETS, RECORDS, FOLDERS)
+_FOLDERS = (*DATASETS, RECORDS, "folders")
+"""The last is of earlier versions, which drew figures beside Parquet as well."""
 _STAY = frozenset({*_FOLDERS, GOING, LOCK})
 """What is not removed when a run begins."""
 

@@ -227,10 +227,8 @@ def read_table(
     table, types = NAMED[name], _number_types(name, codebook)
     if form_of(folder) == "parquet":
         portions = _from_data_files(folder, table, names, ids)
-    elif table.joined:
-        portions = _from_joined_file(folder, table, types, names, ids)
     else:
-        portions = _from_session_folders(folder, table, types, names, ids)
+        portions = _from_csv(folder, table, types, names, ids)
     found = [_typed(rows, types, path) for path, rows in portions]
     columns: list[str] = codebook.loc[codebook["table"] == name, "column"].tolist()
     columns += _core(codebook) if table.with_core and name != "sessions" else []
@@ -278,19 +276,16 @@ def _typed(frame: pd.DataFrame, types: Mapping[str, str], path: Path) -> pd.Data
     return pd.DataFrame(columns)
 
 
-def _from_joined_file(
-    folder: Path, table: RunTable, numbers: Collection[str], names: Sequence[str] | None, ids: Collection[str] | None
-) -> Iterator[Portion]:
-    path = folder / table.csv
-    if path.is_file() or table.name == "sessions":
-        rows = read_csv(path, names, numbers)
-        yield path, rows if ids is None else rows[rows["session_id"].isin(list(ids))]
-
-
-def _from_session_folders(
+def _from_csv(
     folder: Path, table: RunTable, numbers: Collection[str], names: Sequence[str] | None, ids: Collection[str] | None
 ) -> Iterator[Portion]:
     """Yield all rows at once: files with the same header are parsed as one, as pandas takes milliseconds for each."""
+    path = folder / table.csv
+    if table.joined:
+        if path.is_file() or table.name == "sessions":
+            rows = read_csv(path, names, numbers)
+            yield path, rows if ids is None else rows[rows["session_id"].isin(list(ids))]
+        return
     if ids is None:
         ids = read_csv(folder / "sessions.csv", ["session_id"])["session_id"].tolist()
     if any(one in ("", ".", "..") or Path(one).name != one for one in ids):

@@ -126,13 +126,13 @@ def outcome_ledger() -> pd.DataFrame:
 
 def ledger_words() -> dict[str, str]:
     """Return the ledger in a sentence a measure."""
-    return {str(row["measure"]): _ledger_sentence(row) for _, row in outcome_ledger().iterrows()}
-
-
-def _ledger_sentence(row: pd.Series[Any]) -> str:
-    told = [
-        f"{words} {row[kind]:+.2f} [{row[f'{kind}_lo']:+.2f}, {row[f'{kind}_hi']:+.2f}]"
-        for kind, words in LEDGER_KINDS.items()
-        if pd.notna(row[kind])
-    ]
-    return "; ".join([f"Expected: {row['expected'] or 'either sign'}; {row['verdict']}", *told])
+    found = {}
+    for _, row in outcome_ledger().iterrows():
+        told = [
+            f"{words} {row[kind]:+.2f} [{row[f'{kind}_lo']:+.2f}, {row[f'{kind}_hi']:+.2f}]"
+            for kind, words in LEDGER_KINDS.items()
+            if pd.notna(row[kind])
+        ]
+        expected = f"Expected: {row['expected'] or 'either sign'}"
+        found[str(row["measure"])] = "; ".join([expected, str(row["verdict"]), *told])
+    return found
