@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony.alignment import cosine as lexical_cosine
-from therapy_analytics.measures.synchrony.ngrams import count_ngrams
+from therapy_analytics.measures.synchrony.alignment import count_ngrams
 from therapy_analytics.measures.synchrony.whole_session import Side, total
 
 Words = Sequence[str]

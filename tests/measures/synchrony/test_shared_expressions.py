@@ -17,11 +17,11 @@ from tests.surrogate_tables import two_way
 from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures.null.surrogates import TokenRows, pool_of
 from therapy_analytics.measures.synchrony import shared_expressions as measured
-from therapy_analytics.measures.synchrony.ngrams import ngrams_in
 from therapy_analytics.measures.synchrony.shared_expressions import (
     EXPRESSIONS,
     SharedExpressions,
     expressions_of,
+    ngrams_in,
     of_speaker,
     self_repetition,
 )
