@@ -196,7 +196,7 @@ def self_repetition(speaker: SpeakerNgrams) -> float:
 
     >>> values = np.array([[1, 1], [2, 1], [1, 1], [2, 1], [3, 1], [4, 1]], dtype=np.uint64)
     >>> ngrams, at = ngrams_in(TokenRows(values, np.array([0, 2, 5, 6]))), np.arange(3)
-    >>> round(self_repetition(of_speaker(Side(0, ngrams, at, at))), 3)
+    >>> round(self_repetition(of_speaker(Side(ngrams, at))), 3)
     0.667
     """
     free = free_sequences(speaker, speaker.first_use != speaker.last_use)
@@ -264,7 +264,7 @@ def expressions_of(therapist: SpeakerNgrams, client: SpeakerNgrams) -> SharedExp
 
     >>> values = np.array([[1, 1], [2, 1], [3, 1], [1, 1], [2, 1], [4, 1]], dtype=np.uint64)
     >>> ngrams, at = ngrams_in(TokenRows(values, np.array([0, 3, 6]))), np.arange(2)
-    >>> both = [of_speaker(Side(i, ngrams[at[[i]]], at[[i]], at[[1 - i]])) for i in (0, 1)]
+    >>> both = [of_speaker(Side(ngrams[at[[i]]], at[[i]])) for i in (0, 1)]
     >>> found = expressions_of(*both)
     >>> found.n_expressions, found.mean_length, [turns.round(3).tolist() for turns in found.per_turn]
     (1, 2.0, [[0.0], [0.667]])
