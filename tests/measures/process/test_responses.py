@@ -18,7 +18,7 @@ from therapy_analytics.measures.intervals import matched_differences, wilson
 from therapy_analytics.measures.process.responses import responses
 from therapy_analytics.measures.response_rows import (
     COUNTS,
-    POOLED_COLUMNS,
+    POOLED,
     RESPONSE_COLUMNS,
     codes_of,
     pooled_responses,
@@ -144,7 +144,7 @@ def test_pooled_rows_are_the_sums_of_the_sessions(samples: Path, tmp_path: Path)
     ta.run(paths, tmp_path / "r", settings=ta.Settings(tagger=fast), writing=Writing(figures=(), report=False))
     assert not (tmp_path / "r" / "responses.csv").exists()
     pooled = pooled_responses(whole)
-    assert list(pooled) == [column.name for column in POOLED_COLUMNS]
+    assert list(pooled) == list(POOLED)
     names = ["n_client", "n_both", "n_client_other", "n_both_other"]
     sums = whole.groupby(["client_code", "therapist_code"], sort=False)[names].sum()
     assert pooled[names].to_numpy().tolist() == sums.to_numpy().tolist()
