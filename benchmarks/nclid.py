@@ -49,7 +49,7 @@ def main() -> None:
 
 def _sides(distances: Any, roles: Any) -> list[Side]:
     at = [np.flatnonzero(roles == role) for role in (THERAPIST, CLIENT)]
-    return [Side(role, distances[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT)]
+    return [Side(distances[at[role]], at[role]) for role in (THERAPIST, CLIENT)]
 
 
 def read(path: Path, known: set[str]) -> Sessions:

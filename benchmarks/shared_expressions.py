@@ -25,7 +25,7 @@ import therapy_analytics as ta
 from therapy_analytics.core.session import CLIENT, ROLES, THERAPIST
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import shared_expressions as ours
-from therapy_analytics.measures.synchrony.ngrams import ngrams_in
+from therapy_analytics.measures.synchrony.shared_expressions import ngrams_in
 from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.text.tokens import tokenize
 
@@ -77,13 +77,13 @@ def _rows(talk: Talk) -> TokenRows:
 
 def _expressions(talk: Talk) -> ours.SharedExpressions:
     rows, at = ngrams_in(_rows(talk)), [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
-    sides = (Side(role, rows[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT))
+    sides = (Side(rows[at[role]], at[role]) for role in (THERAPIST, CLIENT))
     return ours.expressions_of(*(ours.of_speaker(side) for side in sides))
 
 
 def _self_repetition(talk: Talk) -> list[float]:
     rows, at = ngrams_in(_rows(talk)), [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
-    sides = (Side(role, rows[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT))
+    sides = (Side(rows[at[role]], at[role]) for role in (THERAPIST, CLIENT))
     return [ours.self_repetition(ours.of_speaker(side)) for side in sides]
 
 
@@ -99,9 +99,9 @@ def _surrogates(talks: list[Talk]) -> None:
                 clients.append(len(rows) + np.resize(turns, len(client)))
                 rows = rows.followed_by(_rows(other))
         ngrams = ngrams_in(rows)
-        own = ours.of_speaker(Side(THERAPIST, ngrams[therapist], therapist, client))
+        own = ours.of_speaker(Side(ngrams[therapist], therapist))
         for turns in clients:
-            ours.expressions_of(own, ours.of_speaker(Side(CLIENT, ngrams[turns], client, therapist)))
+            ours.expressions_of(own, ours.of_speaker(Side(ngrams[turns], client)))
 
 
 def _growth() -> list[tuple[str, str]]:

@@ -13,9 +13,7 @@ from therapy_analytics.codes.codebook import correlation_of
 
 COLUMNS = {
     "mi_input": ("therapist_input_exists", "True"),
-    "mi_reflection": ("reflection_exists", "True"),
     "mi_change": ("client_talk_type", "change"),
-    "mi_sustain": ("client_talk_type", "sustain"),
 }
 
 

@@ -10,8 +10,14 @@ How to add a measure:
    interval (`rate_columns`, `rate`). ``core=PLACE`` has every run compute it, ``Column(core=True)``
    puts it into ``sessions.csv``, ``page={name: OnPage(...)}`` shows it in the page.
 3. Give the formula as a doctest on a few turns. Undefined is ``nan``, never 0.
+4. Where the words of many columns would bury the formula, put them into a TOML file of the same name beside it, and say
+   ``columns=lambda *_: columns_of(__file__)``.
 
 The contract tests find the measure by themselves. No file but the new one is edited.
+
+Public modules for other packages: `base` (columns, their names, the registry), `rates` and `intervals`, `turns` (who
+answers whom, which turns have a code), `rows`, `response_rows` and `profile_rows` (the long tables), `arrays`, `dyads`,
+`settings`, `association`; ``synchrony.tables`` and ``synchrony.adjacent_turns``.
 """
 
 from therapy_analytics.measures.base import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import isfinite, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,19 +28,6 @@ _LEFT = 1e-9
 """A share of variance that is rounding."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Replies:
-    """Replies of therapists between two turns of the client: rows `at` (n,) of the ordered turns table.
-
-    The client's turns are the rows before and after. `session` (n,) is the number of the session, ascending; `held`
-    (n, 4) are covariates: log words of the three turns, and the turn's number.
-    """
-
-    at: Ints
-    session: Ints
-    held: Floats
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Pairs:
     """Synchrony `x` and disclosure `y` (n,) of replies, in sessions numbered from 0; all but `session` within sessions.
@@ -55,8 +42,7 @@ class _Pairs:
     held: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
+class _Fit(NamedTuple):
     """A slope, its standard error, its standard deviation between sessions, and a note on the model."""
 
     slope: float
@@ -149,12 +135,15 @@ def disclosure_after_synchrony(
     _require(turns, NEEDED)
     asked = product(_columns(turns, synchrony, SYNCHRONY), _columns(turns, disclosure, DISCLOSURE), DIRECTIONS)
     ordered = turns.sort_values(["session_id", "turn"], kind="stable", ignore_index=True)
-    replies = _replies(ordered)
-    rows = [
-        {"synchrony": x, "disclosure": y, "direction": direction}
-        | _row(replies, _numbers(ordered, x), _numbers(ordered, y), direction, seed)
-        for x, y, direction in asked
-    ]
+    at, session, held = _replies(ordered)
+    rows = []
+    for x, y, direction in asked:
+        before, after = (_numbers(ordered, y)[at + step] for step in (-1, 1))
+        told = before if direction == "before" else after
+        more = [before] if direction == "after_beyond_before" else []
+        data = np.column_stack([_numbers(ordered, x)[at], told, held, *more])
+        about = {"synchrony": x, "disclosure": y, "direction": direction}
+        rows.append(about | _statistics(data, session, seed))
     return pd.DataFrame(rows)
 
 
@@ -180,24 +169,27 @@ def _numbers(turns: pd.DataFrame, name: str) -> Floats:
     return np.asarray(pd.to_numeric(turns[name], errors="coerce").to_numpy(dtype=np.float64, na_value=nan))
 
 
-def _replies(turns: pd.DataFrame) -> _Replies:
-    """Find the replies in ordered turns."""
+def _replies(turns: pd.DataFrame) -> tuple[Ints, Ints, Floats]:
+    """Return the replies of therapists between two turns of the client, in ordered turns.
+
+    They are rows `at` (n,), in sessions numbered ascending (n,), with covariates (n, 4): log words of the three turns,
+    and the turn's number.
+    """
     session = np.unique(turns["session_id"].astype(str).to_numpy(dtype=np.str_), return_inverse=True)[1]
     number, words = _numbers(turns, "turn"), np.log1p(_numbers(turns, "n_words"))
     role = turns["role"].to_numpy(dtype=object)
     client, therapist = role == "client", role == "therapist"
     follows = (np.diff(session) == 0) & (np.diff(number) == 1)
     at = np.flatnonzero(client[:-2] & therapist[1:-1] & client[2:] & follows[:-1] & follows[1:]) + 1
-    return _Replies(at, session[at], np.column_stack([words[at - 1], words[at], words[at + 1], number[at]]))
+    return at, session[at], np.column_stack([words[at - 1], words[at], words[at + 1], number[at]])
 
 
-def _row(replies: _Replies, x: Floats, y: Floats, direction: str, seed: int) -> dict[str, Any]:
-    """Return the statistics of a row, of synchrony `x` and disclosure `y` (n_turns,)."""
-    before, after = y[replies.at - 1], y[replies.at + 1]
-    more = [before] if direction == "after_beyond_before" else []
-    data = np.column_stack([x[replies.at], before if direction == "before" else after, replies.held, *more])
+def _statistics(data: Floats, session: Ints, seed: int) -> dict[str, Any]:
+    """Return the statistics of a row, of synchrony, disclosure and covariates (n_replies, 2 + n)."""
+    from scipy import stats  # noqa: PLC0415 (slow to import, and only associations need it)
+
     known = np.isfinite(data).all(axis=1)
-    data, session = data[known], replies.session[known]
+    data, session = data[known], session[known]
     # Sessions of one reply say nothing of differences within sessions.
     _, own, counts = np.unique(session, return_inverse=True, return_counts=True)
     several = counts[own] > 1
@@ -205,7 +197,16 @@ def _row(replies: _Replies, x: Floats, y: Floats, direction: str, seed: int) -> 
     n = int(np.count_nonzero(counts > 1))
     found: dict[str, Any] = {"n_sessions": n, "n_turns": len(data)} | dict.fromkeys(STATISTICS, nan)
     pairs = _pairs(data, session, n)
-    return found | ({"note": pairs} if isinstance(pairs, str) else _statistics(pairs, seed))
+    if isinstance(pairs, str):
+        return found | {"note": pairs}
+    fit = _mixed(pairs)
+    fit = fit if fit.sound else _robust(pairs)
+    found |= {"estimate": fit.slope, "slope_sd": fit.spread, "note": fit.note}
+    if fit.sound:
+        low, high = stats.t.interval(0.95, n - 1, loc=fit.slope, scale=fit.error)
+        p = 2 * stats.t.sf(abs(fit.slope) / fit.error, n - 1)
+        found |= {"lo": float(low), "hi": float(high), "p": float(p)}
+    return found | _against_shuffles(pairs, seed)
 
 
 def _pairs(data: Floats, session: Ints, n_sessions: int) -> _Pairs | str:
@@ -229,18 +230,6 @@ def _pairs(data: Floats, session: Ints, n_sessions: int) -> _Pairs | str:
             return f"{name} does not vary within sessions, or only with what is held constant"
     x, y = (within[:, :2] / spread[:2]).T
     return _Pairs(session=session, x=x, y=y, level=(data[:, 1] - data[:, 1].mean()) / spread[1], held=held)
-
-
-def _statistics(pairs: _Pairs, seed: int) -> dict[str, float | str]:
-    from scipy import stats  # noqa: PLC0415 (the same)
-
-    fit = _mixed(pairs)
-    fit = fit if fit.sound else _robust(pairs)
-    df = int(pairs.session.max())
-    low, high = stats.t.interval(0.95, df, loc=fit.slope, scale=fit.error) if fit.sound else (nan, nan)
-    p = 2 * stats.t.sf(abs(fit.slope) / fit.error, df) if fit.sound else nan
-    found: dict[str, float | str] = {"estimate": fit.slope, "lo": float(low), "hi": float(high), "p": float(p)}
-    return found | {"slope_sd": fit.spread, "note": fit.note} | _against_shuffles(pairs, seed)
 
 
 def _against_shuffles(pairs: _Pairs, seed: int) -> dict[str, float]:

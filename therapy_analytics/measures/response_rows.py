@@ -49,8 +49,6 @@ _NAMES = (
     row_column("client_code", "What the client does in the turn, as the codes of turns.csv are called"),
     row_column("therapist_code", "What the therapist does in the answer, as the codes of turns.csv are called"),
 )
-
-
 _DIFFERENCE = replace(
     _RATE,
     name="difference",
@@ -64,16 +62,6 @@ _DIFFERENCE = replace(
     "interval is wide",
     source="Greenland & Robins (1985); Sato (1989); Agresti & Caffo (2000)",
 )
-_POOLED_DIFFERENCE = replace(
-    _DIFFERENCE,
-    meaning="How much oftener the answer has therapist_code after client_code than after other client turns of the "
-    "same session",
-    formula="Mantel and Haenszel's difference of the two rates, a stratum a session; empty where fewer than "
-    f"{FEWEST} client turns or answers of either kind are there in all. Interval: over sessions, with Student's t, and "
-    "no shorter than that of turns",
-    misleads="Lengths of turns are not matched; the interval is empty where fewer than three sessions tell anything",
-    source="Greenland & Robins (1985); Sato (1989); interval over sessions: Liang & Zeger (1986)",
-)
 
 
 def _with_ends(difference: Column) -> list[Column]:
@@ -83,17 +71,12 @@ def _with_ends(difference: Column) -> list[Column]:
 
 
 RESPONSE_COLUMNS = (row_column("session_id", "The session"), *_NAMES, *_COUNTS, *_with_ends(_DIFFERENCE))
-POOLED_COLUMNS = (
-    *_NAMES,
-    row_column(
-        "n_sessions", "Sessions of the run with a client turn with client_code that is answered", "count", low=0
-    ),
-    *_COUNTS,
-    *_with_ends(_POOLED_DIFFERENCE),
-)
-
-
 COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
+POOLED = (
+    *("client_code", "therapist_code", "n_sessions", *COUNTS, "rate", "lo", "hi", "base_rate"),
+    *("difference", "difference_lo", "difference_hi"),
+)
+"""The columns of `pooled_responses`."""
 _STRATA = 4
 
 
@@ -171,8 +154,10 @@ def pooled_responses(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The counts added up; rates with intervals over sessions; the difference of Mantel and Haenszel, a stratum a
-        session. Columns as `POOLED_COLUMNS`.
+        Columns as `POOLED`, most as in `RESPONSE_COLUMNS`: ``n_sessions`` with such a client turn that is answered; the
+        counts added up; rates with intervals over as many turns as tell as much as the sessions do; the difference of
+        Mantel and Haenszel, a stratum a session, so that lengths of turns are not matched, with an interval over
+        sessions, by Student's t and no shorter than that of turns, from `FEWEST_SESSIONS` sessions on.
 
     References
     ----------
@@ -189,7 +174,7 @@ def pooled_responses(table: pd.DataFrame) -> pd.DataFrame:
     rates, differences = _pooled_rates(counts, answered), _pooled_differences(counts, told * answered)
     values = _described(names, counts.sum(axis=0), rates, differences)
     values["n_sessions"] = (counts[:, 0] > 0).sum(axis=0)
-    return pd.DataFrame({column.name: values[column.name] for column in POOLED_COLUMNS})
+    return pd.DataFrame({name: values[name] for name in POOLED})
 
 
 def _pooled_differences(counts: Floats, alike: Floats) -> tuple[Floats, Floats, Floats]:

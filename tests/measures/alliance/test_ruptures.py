@@ -10,33 +10,30 @@ import numpy as np
 import pytest
 
 from tests.undefined import without_totals
-from therapy_analytics.codes import builtin_codebooks
-from therapy_analytics.core.session import ROLES
 from therapy_analytics.measures.alliance.ruptures import TAKES_UP, ruptures
 from therapy_analytics.measures.turns import any_in, coded, next_turns
 from therapy_analytics.text import AnnotatedSession
 
-BOOK = next(book for book in builtin_codebooks() if book.id == "process")
 SAID = "TCTCTCTCTCTC"
 """The therapist's turns have even places, the client's odd ones, up to 11."""
 WITHDRAWS, CONFRONTS = "process_rupture_withdrawal", "process_rupture_confrontation"
 
 
-def with_process(session: AnnotatedSession, codes: Mapping[str, Sequence[int]]) -> AnnotatedSession:
-    """Return a session with all codes of the book process; those named at their turns, by place."""
-    probabilities, decisions = dict(session.probabilities), dict(session.decisions)
-    for code in BOOK.codes:
-        own = session.turns.roles == ROLES.index(code.role)
-        given = np.isin(np.arange(len(session)), codes.get(code.column, ())) & own
-        decisions[code.column] = given
-        probabilities[code.column] = np.where(own, np.where(given, 0.9, 0.1), np.nan)
-    return replace(session, probabilities=probabilities, decisions=decisions)
+@pytest.fixture
+def coded_talk(make):  # type: ignore[no-untyped-def]
+    """Return a function: what is said, and codes of the book process by the places of their turns, to a session."""
+
+    def build(said: Sequence[tuple[str, str]], codes: Mapping[str, Sequence[int]]) -> AnnotatedSession:
+        at = {code: [int(place in places) for place in range(len(said))] for code, places in codes.items()}
+        return make(said, {WITHDRAWS: [0] * len(said)} | at)
+
+    return build
 
 
 @pytest.fixture
-def talk(make):  # type: ignore[no-untyped-def]
-    def build(codes: Mapping[str, Sequence[int]], who: Sequence[str] = SAID, words: str = "and so it went on"):  # type: ignore[no-untyped-def]
-        return with_process(make([(one, words) for one in who]), codes)
+def talk(coded_talk):  # type: ignore[no-untyped-def]
+    def build(codes: Mapping[str, Sequence[int]], who: Sequence[str] = SAID):  # type: ignore[no-untyped-def]
+        return coded_talk([(one, "and so it went on") for one in who], codes)
 
     return build
 
@@ -96,17 +93,17 @@ def test_the_last_turn_is_followed_by_nothing(talk) -> None:  # type: ignore[no-
         assert values[f"out_of_rupture_{name}"] == 0
 
 
-def test_turns_that_only_say_mm_hmm_are_passed_over(make) -> None:  # type: ignore[no-untyped-def]
+def test_turns_that_only_say_mm_hmm_are_passed_over(coded_talk) -> None:  # type: ignore[no-untyped-def]
     words = [("T", "What now?"), ("C", "This is a waste of time."), *[("T", "Mm-hmm."), ("C", "Yeah.")] * 4]
     said = [
         *words,
         *zip("TCTC", ["You are fed up with me.", "I am tired of it.", "So?", "It cannot go on."], strict=True),
     ]
-    values = ruptures(with_process(make(said), {CONFRONTS: [1], "process_repair": [10]}))
+    values = ruptures(coded_talk(said, {CONFRONTS: [1], "process_repair": [10]}))
     assert values["rupture_taken_up_rate"] == 1
     assert values["out_of_rupture_ended"] == 0  # two client turns of any content after it
     # A rupture of one word is one
-    values = ruptures(with_process(make(said), {CONFRONTS: [1], WITHDRAWS: [3]}))
+    values = ruptures(coded_talk(said, {CONFRONTS: [1], WITHDRAWS: [3]}))
     assert values["client_rupture_rate"] == pytest.approx(2 / 7)
     assert values["out_of_rupture_ended"] == 1
     assert values["rupture_ended_rate"] == 0

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from therapy_analytics import read
-from therapy_analytics.codes import load_tagger, with_codes
 from therapy_analytics.measures.process.change_balance import balance, change_balance
 from therapy_analytics.measures.turns import FEWEST_FOR_SLOPE, slope
-from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.text.lexicons import Matcher
 
 
 def summed_over_kinds(p: np.ndarray) -> np.ndarray:
@@ -83,18 +78,3 @@ def test_undefined_without_codes_or_a_client(make) -> None:  # type: ignore[no-u
     bare = replace(make(SAID), probabilities={}, decisions={})
     for session in (bare, make([]), make([("T", "Hello there, how are you?")]), make([("T", "Hello"), ("C", "...")])):
         assert all(np.isnan(value) for value in change_balance(session).values())
-
-
-def _coded(corpora: Path, name: str, n: int) -> list[AnnotatedSession]:
-    batch = annotate(
-        sorted(read(corpora / name / f"{name}.csv"), key=lambda one: one.id)[:n], Matcher(builtin_lexicons())
-    )
-    codes = load_tagger().predict(batch)
-    return [with_codes(one, codes, int(batch.starts[i]), ("therapist", "client")) for i, one in enumerate(batch)]
-
-
-def test_clients_lean_more_to_change_at_the_end(corpora: Path) -> None:
-    """Demonstrations of motivational interviewing end with talk of change: 24 sessions of HLQC and MIBOT."""
-    values = [change_balance(one) for name in ("hlqc", "mibot") for one in _coded(corpora, name, 12)]
-    gaps = np.array([one["change_balance_last"] - one["change_balance_first"] for one in values])
-    assert np.nanmean(gaps) > 0

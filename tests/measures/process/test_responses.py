@@ -1,4 +1,4 @@
-"""What the therapist answers to what: tables that a reader can count, sums over sessions, and real sessions."""
+"""What the therapist answers to what: tables that a reader can count, and sums over sessions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from benchmarks._corpora import of_quality
 from tests.undefined import without_totals
 from therapy_analytics.codes.codebook import correlation_of
-from therapy_analytics.core.session import Role, Session
-from therapy_analytics.measures.intervals import matched_differences, wilson, wilsons
+from therapy_analytics.measures.intervals import matched_differences, wilson
 from therapy_analytics.measures.process.responses import responses
 from therapy_analytics.measures.response_rows import (
     COUNTS,
-    POOLED_COLUMNS,
+    POOLED,
     RESPONSE_COLUMNS,
     codes_of,
     pooled_responses,
@@ -28,7 +26,6 @@ from therapy_analytics.measures.response_rows import (
 )
 from therapy_analytics.measures.turns import replies
 from therapy_analytics.run import Writing
-from therapy_analytics.text import AnnotatedSession
 
 # T C T C T C T C: the client is answered three times; nobody answers the last turn.
 SAID = [("TC"[i % 2], f"turn {i}") for i in range(8)]
@@ -96,14 +93,6 @@ def test_the_answer_is_the_next_turn_of_the_therapist_unless_the_client_goes_on(
     assert list(zip(client.tolist(), answer.tolist(), strict=True)) == [(0, 2), (5, 7)]
 
 
-def test_arrays_of_intervals_are_wilsons() -> None:
-    k, n = np.array([0.0, 1, 5, 10, 0]), np.array([10.0, 10, 10, 10, 0])
-    rate, low, high = wilsons(k, n)
-    for i in range(4):
-        assert (low[i], high[i]) == pytest.approx(wilson(k[i], n[i]))
-    assert np.isnan([rate[4], low[4], high[4]]).all()
-
-
 def _sessions(counts: np.ndarray) -> pd.DataFrame:
     """Return a table of responses from counts (n_sessions, 4, n_pairs)."""
     n_pairs = counts.shape[2]
@@ -155,7 +144,7 @@ def test_pooled_rows_are_the_sums_of_the_sessions(samples: Path, tmp_path: Path)
     ta.run(paths, tmp_path / "r", settings=ta.Settings(tagger=fast), writing=Writing(figures=(), report=False))
     assert not (tmp_path / "r" / "responses.csv").exists()
     pooled = pooled_responses(whole)
-    assert list(pooled) == [column.name for column in POOLED_COLUMNS]
+    assert list(pooled) == list(POOLED)
     names = ["n_client", "n_both", "n_client_other", "n_both_other"]
     sums = whole.groupby(["client_code", "therapist_code"], sort=False)[names].sum()
     assert pooled[names].to_numpy().tolist() == sums.to_numpy().tolist()
@@ -258,35 +247,3 @@ def test_undefined_without_answers_or_codes(make) -> None:  # type: ignore[no-un
     for session in (make([]), make([("T", "Hello")]), make([("C", "Hello")]), bare):
         for name, value in without_totals(responses(session)).items():
             assert np.isnan(np.asarray(value, dtype=float)).all(), name
-
-
-def _human(session: Session, make_empty: AnnotatedSession) -> AnnotatedSession:
-    """Return a session of AnnoMI with what its (first) coder took for the main behaviour and the client's talk."""
-    turns = session.turns
-    roles = np.array([("therapist", "client", "other").index(turn.role) for turn in turns], dtype=np.int8)
-
-    def codes(role: Role, field: str, label: str) -> tuple[np.ndarray, np.ndarray]:
-        own = np.array([turn.role == role for turn in turns])
-        has = np.array([turn.gold.get(field, "").split(";")[0] == label for turn in turns]) & own
-        return np.where(own, has.astype(float), np.nan), has
-
-    asked = {
-        "mi_sustain": codes("client", "client_talk_type", "sustain"),
-        "mi_input": codes("therapist", "main_therapist_behaviour", "therapist_input"),
-        "mi_reflection": codes("therapist", "main_therapist_behaviour", "reflection"),
-    }
-    words = np.ones(len(turns), dtype=np.int64)
-    arrays = replace(make_empty.turns, roles=roles, n_words=words)
-    given = {code: p for code, (p, _) in asked.items()}, {code: has for code, (_, has) in asked.items()}
-    return AnnotatedSession(session, arrays, *given)
-
-
-def test_human_coders_saw_input_after_sustain_talk_in_poor_sessions(corpora: Path, make) -> None:  # type: ignore[no-untyped-def]
-    rates = {}
-    for quality, sessions in of_quality(corpora, "annomi").items():
-        rows = [pd.DataFrame(dict(response_rows(_human(session, make([]))))) for session in sessions]
-        rates[quality] = _frame(pooled_responses(pd.concat(rows))).loc["mi_sustain", "rate"]
-    assert rates["high"]["mi_input"] == pytest.approx(0.07, abs=0.02)
-    assert rates["low"]["mi_input"] == pytest.approx(0.54, abs=0.06)
-    assert rates["high"]["mi_reflection"] == pytest.approx(0.37, abs=0.06)
-    assert rates["low"]["mi_reflection"] == pytest.approx(0.06, abs=0.05)

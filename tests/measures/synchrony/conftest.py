@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from therapy_analytics.core.session import CLIENT, THERAPIST, Session
@@ -52,3 +54,16 @@ def of_counts() -> OfCounts:
 def donors_from() -> Callable[[AnnotatedSession, Sequence[int]], Donors]:
     """Return a function: one session, and where each donor begins in it, to donors."""
     return _donors
+
+
+@pytest.fixture(scope="session")
+def peer(corpora: Path) -> Callable[[str], pd.DataFrame]:
+    """Return a function: the name of a file to what another program gave for AnnoMI."""
+
+    def read(name: str) -> pd.DataFrame:
+        path = corpora.parent / "peers" / name
+        if not path.is_file():
+            pytest.skip("the peers' values are not beside the corpora (../peers)")
+        return pd.read_csv(path)
+
+    return read

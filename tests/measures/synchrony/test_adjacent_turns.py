@@ -198,7 +198,7 @@ def test_a_few_pairs_at_a_time_give_the_same(
 ) -> None:
     session = with_donors(of_counts, donors_from)
     wanted = adjacent_result(one, session)
-    monkeypatch.setattr(adjacent_turns, "_MOST_NUMBERS", 5000)
+    monkeypatch.setattr(adjacent_turns, "MOST_NUMBERS", 5000)
     found = adjacent_result(one, replace(session))
     np.testing.assert_allclose(found.values, wanted.values, rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.shuffled.sd, wanted.shuffled.sd, rtol=0, atol=1e-12)

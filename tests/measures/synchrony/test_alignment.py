@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony.alignment import cosine as lexical_cosine
-from therapy_analytics.measures.synchrony.ngrams import count_ngrams
+from therapy_analytics.measures.synchrony.alignment import count_ngrams
 from therapy_analytics.measures.synchrony.whole_session import Side, total
 
 Words = Sequence[str]
@@ -39,7 +39,7 @@ class Talk:
     def of_sides(self, n: int, one: Any, other: Any) -> float:
         """Return that of all turns of one side with all of the other."""
         counts, at = count_ngrams(self.rows, n), np.arange(1)
-        return float(lexical_cosine(*(total(Side(i, counts[turns], at, at)) for i, turns in enumerate((one, other)))))
+        return float(lexical_cosine(*(total(Side(counts[turns], at)) for turns in (one, other))))
 
 
 def talk(*turns: str) -> Talk:

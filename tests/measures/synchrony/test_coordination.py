@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,21 +84,12 @@ def test_markers_that_are_always_or_never_there_are_0_or_undefined(of_counts: An
 # ---- ConvoKit
 
 
-@pytest.fixture(scope="module")
-def markers(corpora: Path) -> pd.DataFrame:
-    return _peer(corpora, "convokit_markers_turn.csv")
-
-
-def _peer(corpora: Path, name: str) -> pd.DataFrame:
-    path = corpora.parent / "peers" / name
-    if not path.is_file():
-        pytest.skip("the peers' values are not beside the corpora (../peers)")
-    return pd.read_csv(path)
-
-
 @pytest.mark.parametrize("merged", [False, True], ids=["rows as they stand", "rows of a speaker put together"])
-def test_cell_for_cell_as_convokit(corpora: Path, markers: pd.DataFrame, merged: bool) -> None:
-    theirs = _peer(corpora, f"convokit_coordination_{'turns' if merged else 'raw'}.csv")
+def test_cell_for_cell_as_convokit(peer: Callable[[str], pd.DataFrame], merged: bool) -> None:
+    markers, theirs = (
+        peer("convokit_markers_turn.csv"),
+        peer(f"convokit_coordination_{'turns' if merged else 'raw'}.csv"),
+    )
     n_undefined = 0
     for session, rows in markers.groupby("transcript_id"):
         has, therapist = rows[EIGHT].to_numpy(float), (rows.speaker == "therapist").to_numpy()

@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 def sides(apart: Floats, roles: list[int]) -> tuple[Side, Side]:
     """Return the therapist and the client of a session whose turns are so far apart."""
     at = [np.flatnonzero(np.array(roles, dtype=np.int64) == role) for role in (T, C)]
-    return Side(T, apart[at[T]], at[T], at[C]), Side(C, apart[at[C]], at[C], at[T])
+    return Side(apart[at[T]], at[T]), Side(apart[at[C]], at[C])
 
 
 def nearest(anchor: Side, other: Side, k: int = 3) -> list[float]:

@@ -17,11 +17,11 @@ from tests.surrogate_tables import two_way
 from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures.null.surrogates import TokenRows, pool_of
 from therapy_analytics.measures.synchrony import shared_expressions as measured
-from therapy_analytics.measures.synchrony.ngrams import ngrams_in
 from therapy_analytics.measures.synchrony.shared_expressions import (
     EXPRESSIONS,
     SharedExpressions,
     expressions_of,
+    ngrams_in,
     of_speaker,
     self_repetition,
 )
@@ -71,7 +71,7 @@ def shared(turns: Turns | str, *, words: str = "") -> SharedExpressions:
     turns = turns_of(turns) if isinstance(turns, str) else turns
     rows = ngrams_in(tokens_of(turns, words=words))
     at = [np.array([i for i, (role, _) in enumerate(turns) if role == side], dtype=np.int64) for side in (T, C)]
-    return expressions_of(*(of_speaker(Side(side, rows[at[side]], at[side], at[1 - side])) for side in (T, C)))
+    return expressions_of(*(of_speaker(Side(rows[at[side]], at[side])) for side in (T, C)))
 
 
 def per_turn(turns: Turns | str) -> Any:
@@ -86,7 +86,7 @@ def per_turn(turns: Turns | str) -> Any:
 def own(text: str, role: int) -> float:
     tokens = tokens_of([turn for turn in turns_of(text) if turn[0] == role])
     at = np.arange(len(tokens))
-    return self_repetition(of_speaker(Side(role, ngrams_in(tokens), at, at)))
+    return self_repetition(of_speaker(Side(ngrams_in(tokens), at)))
 
 
 class TestByHand:
@@ -201,7 +201,7 @@ class TestAlways:
 
     def test_nothing_at_all(self) -> None:
         nothing = TokenRows(np.zeros((0, 2), dtype=np.uint64), np.zeros(1, dtype=np.int64))
-        assert np.isnan(self_repetition(of_speaker(Side(T, ngrams_in(nothing), np.arange(0), np.arange(0)))))
+        assert np.isnan(self_repetition(of_speaker(Side(ngrams_in(nothing), np.arange(0)))))
 
 
 def test_long_texts_in_reasonable_time() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -144,20 +144,13 @@ def test_the_shuffles_depend_on_the_words_and_the_seed_alone(make) -> None:  # t
 
 
 @pytest.fixture(scope="module")
-def counted(corpora: Path) -> pd.DataFrame:
-    return _peer(corpora, "liwc_coord8_turn.csv")
+def counted(peer: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
+    return peer("liwc_coord8_turn.csv")
 
 
 @pytest.fixture(scope="module")
-def reference(corpora: Path) -> pd.DataFrame:
-    return _peer(corpora, "lsm_rlsm_coord8_session.csv").set_index("transcript_id")
-
-
-def _peer(corpora: Path, name: str) -> pd.DataFrame:
-    path = corpora.parent / "peers" / name
-    if not path.is_file():
-        pytest.skip("the peers' values are not beside the corpora (../peers)")
-    return pd.read_csv(path)
+def reference(peer: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
+    return peer("lsm_rlsm_coord8_session.csv").set_index("transcript_id")
 
 
 def _turns(rows: pd.DataFrame) -> tuple[Any, Any]:

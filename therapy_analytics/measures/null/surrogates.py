@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.core.session import CLIENT, THERAPIST
-from therapy_analytics.measures.turns import Ints
+from therapy_analytics.measures.turns import Ints, spoken
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.annotate import Donors
 from therapy_analytics.text.integers import consecutive
@@ -31,8 +31,7 @@ _STEPS = 1_000_000
 
 def spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
     """Return the positions of turns with words, int64 (n_therapist_turns,) and (n_client_turns,)."""
-    spoken, roles = session.n_words > 0, session.turns.roles
-    return np.flatnonzero(spoken & (roles == THERAPIST)), np.flatnonzero(spoken & (roles == CLIENT))
+    return np.flatnonzero(spoken(session, "therapist")), np.flatnonzero(spoken(session, "client"))
 
 
 def donors_of(session: AnnotatedSession) -> list[int]:

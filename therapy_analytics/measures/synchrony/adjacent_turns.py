@@ -35,7 +35,7 @@ DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference"
 WHOLE, WINDOW_NAME, SLOPE = "whole", "window", "slope"
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
-_MOST_NUMBERS = 1_000_000
+MOST_NUMBERS = 1_000_000
 """About so many numbers, of the rows of pairs of turns, are scored at a time, which bounds the memory."""
 
 
@@ -319,7 +319,7 @@ def _of_draws(kind: AdjacentTurnMeasure, rows: Any, replies: Replies, within: li
     n_pairs, n_draws = replies.replies.shape
     values, of_turns = np.empty((len(within), n_draws)), np.empty(0)
     numbers_per_turn = rows.size / max(rows.shape[0], 1)
-    at_a_time = int(max(1, _MOST_NUMBERS // max(n_pairs * numbers_per_turn, 1)))
+    at_a_time = int(max(1, MOST_NUMBERS // max(n_pairs * numbers_per_turn, 1)))
     for first in range(0, n_draws, at_a_time):
         draws = slice(first, first + at_a_time)
         anchors, answers = replies.anchors[:, draws], replies.replies[:, draws]

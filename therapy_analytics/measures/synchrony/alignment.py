@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from math import nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from therapy_analytics.measures import measure
 from therapy_analytics.measures.base import OnPage, Value
+from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
-from therapy_analytics.measures.synchrony.ngrams import count_ngrams, words_of
 from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
     adjacent_values,
@@ -24,6 +25,7 @@ from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, s
 from therapy_analytics.measures.turns import Floats
 from therapy_analytics.text import AnnotatedSession
 
+Counts: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 SOURCE = (
     "Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions with generalizable "
     "techNiques. Psychological Methods 24"
@@ -34,13 +36,46 @@ _MISLEADS = (
 )
 
 
+def words_of(session: AnnotatedSession) -> TokenRows:
+    """Return the words of each turn, without punctuation; the two parts of a contraction ("do", "n't") are two words.
+
+    The number of a word is its key, the same in every session.
+    """
+    tokens, offsets = session.turns.tokens, session.turns.offsets
+    ids = tokens.ids[offsets[0] : offsets[-1]]
+    verbal = tokens.verbal[ids]
+    return TokenRows(tokens.keys[ids[verbal], None], np.append(0, np.cumsum(verbal))[offsets - offsets[0]])
+
+
+def count_ngrams(words: TokenRows, n: int) -> Counts:
+    """Count the n-grams of each turn, float64 (n_turns, n_types); none crosses from turn to turn.
+
+    Examples
+    --------
+    Two turns, "so so so" and "no": the bigram "so so" stands twice in the first.
+
+    >>> values = np.array([[5], [5], [5], [7]], dtype=np.uint64)
+    >>> count_ngrams(TokenRows(values, np.array([0, 3, 4])), 2).toarray().tolist()
+    [[2.0], [0.0]]
+    """
+    turn = words.turn
+    kinds, number = np.unique(words.values[:, 0], return_inverse=True)
+    places, types = np.arange(len(number)), number
+    for step in range(1, n):
+        last = np.minimum(places + step, len(number) - 1)
+        fits = (places + step < len(number)) & (turn[last] == turn[places])
+        places, longer = places[fits], (types * len(kinds) + number[last])[fits]
+        types = np.unique(longer, return_inverse=True)[1]
+    shape = len(words), int(types.max(initial=-1)) + 1
+    return sparse.csr_array((np.ones(len(places)), (turn[places], types)), shape=shape)
+
+
 def cosine(a: Any, b: Any) -> Floats:
     """Return the cosine of counts: row by row, or of two vectors.
 
     High means that the one uses the words (n = 1) or sequences of words (n > 1) of the other, as often. "I see it",
     "you see it" share two words of three, and one bigram ("see it") of two:
 
-    >>> from therapy_analytics.measures.null.surrogates import TokenRows
     >>> words = TokenRows(np.array([[1, 0], [2, 0], [3, 0], [4, 0], [2, 0], [3, 0]]), np.array([0, 3, 6]))
     >>> both = [count_ngrams(words, n) for n in (1, 2)]
     >>> [cosine(one[[0]], one[[1]]).round(3).tolist() for one in both]

@@ -110,7 +110,7 @@ def nclid(therapist: Side, client: Side) -> Floats:
     a later one of the client's (.2 + .7 + .4) / 3; .3 / (.5 + .6 + .4333) = .1957.
 
     >>> apart = np.array([[0, 0.2, 0.5, 0.7], [0.2, 0, 0.3, 0.6], [0.5, 0.3, 0, 0.4], [0.7, 0.6, 0.4, 0]])
-    >>> therapist, client = (Side(i, apart[i::2], np.arange(i, 4, 2), np.arange(1 - i, 4, 2)) for i in (0, 1))
+    >>> therapist, client = (Side(apart[i::2], np.arange(i, 4, 2)) for i in (0, 1))
     >>> float(nclid(therapist, client)[2].round(4))
     0.1957
     """

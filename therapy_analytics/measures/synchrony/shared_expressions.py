@@ -2,24 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from therapy_analytics.codes import Code
 from therapy_analytics.measures import Column, columns_of, measure
 from therapy_analytics.measures.base import Value
 from therapy_analytics.measures.null.surrogates import TokenRows
-from therapy_analytics.measures.synchrony.ngrams import TurnNgrams, ngrams_in
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
 from therapy_analytics.measures.turns import Bools, Floats, Ints
 from therapy_analytics.text import AnnotatedSession, Lexicon
+from therapy_analytics.text.integers import consecutive
 
 _NEVER = 1 << 40
 """Beyond all turns."""
+
+
+# ---- sequences of tokens that come again
+
+
+def repeated_ngrams(ids: NDArray[np.integer], turn: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the n-grams that stand in two turns or more, of one token, of two, ...
+
+    A longer one consists of two shorter ones that overlap and come again themselves.
+
+    Parameters
+    ----------
+    ids : int array (n_tokens,)
+        What each token is.
+    turn : int64 array (n_tokens,)
+        The turn of each, never falling; no n-gram crosses from turn to turn.
+
+    Yields
+    ------
+    places, types : int64 array (n_ngrams,)
+        Where n-grams begin, in order, and a number from 0 of each.
+    """
+    places, types = np.arange(len(ids)), np.unique(ids, return_inverse=True)[1]
+    while len(places):
+        first = np.empty(int(types.max()) + 1, dtype=np.int64)
+        first[types[::-1]] = turn[places[::-1]]
+        again = np.bincount(types, turn[places] != first[types]) > 0
+        some = again[types]
+        places, types = places[some], (np.cumsum(again) - 1)[types[some]]
+        if len(places):
+            yield places, types
+        follows = np.flatnonzero((np.diff(places) == 1) & (np.diff(turn[places]) == 0))
+        longer = types[follows] * (int(types.max(initial=0)) + 1) + types[follows + 1]
+        places, types = places[follows], np.unique(longer, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnNgrams:
+    """The tokens of turns, and the n-grams that begin at each token and stand in other turns too.
+
+    Attributes
+    ----------
+    offsets : int64 array (n_turns + 1,)
+        Turn ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
+    words : bool array (n_tokens,)
+        Which tokens have a letter or digit.
+    starts : int64 array (n_tokens + 1,)
+        At token ``i`` begin the n-grams ``types[starts[i]:starts[i + 1]]``, of 1, 2, ... tokens.
+    types : int64 array (n_ngrams,)
+        Which n-gram each is, a number from 0.
+    sizes : int64 array (n_types,)
+        Tokens of each type of n-gram.
+    """
+
+    offsets: Ints
+    words: Bools
+    starts: Ints
+    types: Ints
+    sizes: Ints
+
+    def __getitem__(self, turns: Ints) -> TurnNgrams:
+        """Return some of the turns."""
+        n_tokens = np.diff(self.offsets)[turns]
+        tokens, _ = consecutive(self.offsets[turns], n_tokens)
+        n_ngrams = np.diff(self.starts)[tokens]
+        ngrams, _ = consecutive(self.starts[tokens], n_ngrams)
+        offsets, starts = (np.append(0, np.cumsum(n)) for n in (n_tokens, n_ngrams))
+        return TurnNgrams(offsets, self.words[tokens], starts, self.types[ngrams], self.sizes)
+
+
+def ngrams_in(tokens: TokenRows) -> TurnNgrams:
+    """Find the n-grams of turns that stand in two turns or more; see `tokens_of`."""
+    places, types, sizes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], np.zeros(0, dtype=np.int64)
+    for length, (at, which) in enumerate(repeated_ngrams(tokens.values[:, 0], tokens.turn), start=1):
+        places.append(at)
+        types.append(len(sizes) + which)
+        sizes = np.append(sizes, np.full(int(which.max()) + 1, length))
+    place = np.concatenate(places)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(len(tokens.values) + 1))
+    return TurnNgrams(tokens.offsets, tokens.values[:, 1] > 0, starts, np.concatenate(types)[order], sizes)
 
 
 # ---- one speaker
@@ -114,7 +196,7 @@ def self_repetition(speaker: SpeakerNgrams) -> float:
 
     >>> values = np.array([[1, 1], [2, 1], [1, 1], [2, 1], [3, 1], [4, 1]], dtype=np.uint64)
     >>> ngrams, at = ngrams_in(TokenRows(values, np.array([0, 2, 5, 6]))), np.arange(3)
-    >>> round(self_repetition(of_speaker(Side(0, ngrams, at, at))), 3)
+    >>> round(self_repetition(of_speaker(Side(ngrams, at))), 3)
     0.667
     """
     free = free_sequences(speaker, speaker.first_use != speaker.last_use)
@@ -182,7 +264,7 @@ def expressions_of(therapist: SpeakerNgrams, client: SpeakerNgrams) -> SharedExp
 
     >>> values = np.array([[1, 1], [2, 1], [3, 1], [1, 1], [2, 1], [4, 1]], dtype=np.uint64)
     >>> ngrams, at = ngrams_in(TokenRows(values, np.array([0, 3, 6]))), np.arange(2)
-    >>> both = [of_speaker(Side(i, ngrams[at[[i]]], at[[i]], at[[1 - i]])) for i in (0, 1)]
+    >>> both = [of_speaker(Side(ngrams[at[[i]]], at[[i]])) for i in (0, 1)]
     >>> found = expressions_of(*both)
     >>> found.n_expressions, found.mean_length, [turns.round(3).tolist() for turns in found.per_turn]
     (1, 2.0, [[0.0], [0.667]])

@@ -37,18 +37,14 @@ class Side:
 
     Attributes
     ----------
-    role : int
-        `THERAPIST` or `CLIENT`.
     rows : array (n_turns, ...) or TokenRows
         What the measure needs of each turn.
-    at, others_at : int64 array (n_turns,) and (n_turns_of_the_other,)
-        Where in the session these turns stand, and where those of the other do, from 0; in order.
+    at : int64 array (n_turns,)
+        Where in the session these turns stand, from 0; in order.
     """
 
-    role: int
     rows: Any
     at: Ints
-    others_at: Ints
 
 
 def total(side: Side) -> Any:
@@ -153,7 +149,7 @@ def speakers_in(kind: SessionMeasure, session: AnnotatedSession, *, surrogates: 
     found: tuple[list[Any], list[Any]] = ([], [])
     for role in (THERAPIST, CLIENT):
         for turns in speakers[role] if surrogates else speakers[role][:1]:
-            side = Side(role, rows[turns], speakers[role][0], speakers[1 - role][0])
+            side = Side(rows[turns], speakers[role][0])
             found[role].append(kind.speaker(side) if kind.speaker else side)
     return found
 
