@@ -317,12 +317,8 @@ def statistics(one: Judged) -> dict[str, float]:
     if one.shipped is not None:
         theirs = one.tables(one.shipped)
         estimates["shipped_kappa"] = co.estimate(co.kappa, theirs)
-        estimates["difference"] = co.estimate(_difference, np.stack([tables, theirs], axis=1), bounded=False)
+        both = np.stack([tables, theirs], axis=1)
+        estimates["difference"] = co.estimate(lambda n: -np.diff(co.kappa(n))[..., 0], both, bounded=False)
     for name, numbers in estimates.items():
         found |= interval_columns(name, numbers)
     return found
-
-
-def _difference(tables: Floats) -> Floats:
-    kappas = co.kappa(tables)
-    return np.asarray(kappas[..., 0] - kappas[..., 1])
