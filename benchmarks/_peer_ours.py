@@ -83,9 +83,9 @@ def _two_roles(found: Any) -> Values:
 
 def _our_lexical(given: Given, _: Path) -> Job:
     from therapy_analytics.core.session import CLIENT, THERAPIST
-    from therapy_analytics.measures.synchrony._ngrams import count_ngrams, words_of
     from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
     from therapy_analytics.measures.synchrony.alignment import cosine
+    from therapy_analytics.measures.synchrony.ngrams import count_ngrams, words_of
     from therapy_analytics.text import annotate
 
     matcher = _matcher(lists=False)

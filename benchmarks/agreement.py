@@ -30,8 +30,25 @@ CODES = (
     "mi_change",
     "mi_sustain",
 )
+FLAGS = {"question_exists": "mi_question", "reflection_exists": "mi_reflection", "therapist_input_exists": "mi_input"}
+LABELS = {
+    "question_subtype": {"open": "mi_question_open", "closed": "mi_question_closed"},
+    "client_talk_type": {"change": "mi_change", "sustain": "mi_sustain"},
+}
+"""AnnoMI's columns of flags and of labels, and the codes that they hold."""
 MANY = ("27", "56", "130")
 """Sessions that ten people coded, of those that are here; AnnoMI's authors report on seven."""
+
+
+def people_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return AnnoMI's rows in the wide form of codes by people, with the words by which turns are matched."""
+    found = rows[["transcript_id", "annotator_id", "utterance_text"]].set_axis(["session_id", "coder", "text"], axis=1)
+    client = rows["interlocutor"] == "client"
+    given = {code: (rows[flag].astype(str) == "True", ~client) for flag, code in FLAGS.items()}
+    for column, codes in LABELS.items():
+        own = client if column == "client_talk_type" else ~client
+        given |= {code: (rows[column] == label, own) for label, code in codes.items()}
+    return found.assign(**{code: has.astype(float).where(own) for code, (has, own) in given.items()})
 
 
 def unseen_turns(turns: pd.DataFrame, path: Path, prefix: str) -> pd.DataFrame:
@@ -70,8 +87,8 @@ def main() -> str:
     if options.unseen is not None:
         turns = unseen_turns(turns, options.unseen, options.tagger)
         kind = f"models ({options.tagger}) that had not seen the recordings"
-    people = pd.read_csv(path, low_memory=False)
-    many = people[people["transcript_id"].astype(str).isin(MANY)]
+    people = people_of(pd.read_csv(path, low_memory=False))
+    many = people[people["session_id"].astype(str).isin(MANY)]
     started = time.perf_counter()
     whole = agreement(turns, people)
     spent = time.perf_counter() - started

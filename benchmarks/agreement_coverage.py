@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from benchmarks._markdown import markdown
-from therapy_analytics.stats.agreement import _coefficients as co
-from therapy_analytics.stats.sampling._design import design, uncertainty, weights_in_rates
-from therapy_analytics.stats.sampling._design import drawn as drawn_turns
+from therapy_analytics.stats.agreement import coefficients as co
+from therapy_analytics.stats.sampling.design import design, uncertainty, weights_in_rates
+from therapy_analytics.stats.sampling.design import drawn as drawn_turns
 
 Floats = NDArray[np.float64]
 LAYOUTS = ((5, 1), (6, 1), (8, 1), (12, 1), (20, 1), (40, 1), (5, 4), (6, 3), (8, 3), (12, 3), (20, 2))

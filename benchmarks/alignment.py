@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import therapy_analytics as ta
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import alignment
-from therapy_analytics.measures.synchrony._ngrams import count_ngrams
+from therapy_analytics.measures.synchrony.ngrams import count_ngrams
 from therapy_analytics.text.tokens import tokenize
 
 DIALOGUES = 1000

@@ -26,8 +26,9 @@ from scipy import special
 
 from benchmarks._markdown import markdown
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.stats.compare._ppi import powered_differences, powered_rates
-from therapy_analytics.stats.sampling._design import (
+from therapy_analytics.stats.compare.powered import powered_differences, powered_rates
+from therapy_analytics.stats.sampling import FEWEST_CODED
+from therapy_analytics.stats.sampling.design import (
     FLOOR,
     design,
     drawn,
@@ -35,9 +36,7 @@ from therapy_analytics.stats.sampling._design import (
     uncertainty,
     weights_in_rates,
 )
-from therapy_analytics.stats.sampling._expected import half_width
-from therapy_analytics.stats.sampling._renewed import recalibrated
-from therapy_analytics.stats.sampling._sample import FEWEST_CODED
+from therapy_analytics.stats.sampling.promise import half_width, recalibrated
 
 RUNS, SIZES = 200, (100, 300, 1000)
 RANDOM, EVEN, UNSURE = "random turns", "even over groups and sessions", "tanalyze sample"

@@ -16,10 +16,9 @@ import pandas as pd
 import therapy_analytics as ta
 from benchmarks._corpora import FAST, sessions_of
 from therapy_analytics.stats.compare import CompareOptions, Comparison, compare
-from therapy_analytics.stats.compare._groups import Grouped, contrasts, grouped
-from therapy_analytics.stats.compare._measures import choose
-from therapy_analytics.stats.compare._results import read_results
-from therapy_analytics.stats.compare._table import comparison_table
+from therapy_analytics.stats.compare.groups import Grouped, choose, contrasts, grouped
+from therapy_analytics.stats.compare.sessions import read_results
+from therapy_analytics.stats.compare.tables import comparison_table
 
 SPLITS = 200
 QUALITY = {"annomi": "mi_quality", "hlqc": "quality"}

@@ -2,7 +2,7 @@
 
 Run from the root: ``python -m benchmarks.compare_claims [--results RESULTS]``. RESULTS is a folder that holds the
 results of annomi and hlqc; with it, groups of real sessions are drawn and held against references, and the
-distance between the two corpora is printed on which `therapy_analytics.stats.compare._reference.BETWEEN` rests.
+distance between the two corpora is printed on which `therapy_analytics.stats.compare.reference.BETWEEN` rests.
 
 *Before* is the rule of version 0.4.0: without a column of clients each session was taken as independent, two
 clusters a side were enough, and rare codes were tested as all others.
@@ -20,13 +20,12 @@ import pandas as pd
 
 from benchmarks._markdown import markdown
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.stats.compare._groups import Grouped, contrasts, grouped
-from therapy_analytics.stats.compare._measures import choose
-from therapy_analytics.stats.compare._permutation import two_samples
-from therapy_analytics.stats.compare._reference import against_references
-from therapy_analytics.stats.compare._results import Results, built_in_codebook, read_results
-from therapy_analytics.stats.compare._table import DIFFERS, cluster_means, comparison_table, groups_table
-from therapy_analytics.stats.compare._trend import levels_of, trend_table
+from therapy_analytics.stats.compare.courses import levels_of, trend_table
+from therapy_analytics.stats.compare.effects import cluster_means, two_samples
+from therapy_analytics.stats.compare.groups import Grouped, choose, contrasts, grouped
+from therapy_analytics.stats.compare.reference import against_references
+from therapy_analytics.stats.compare.sessions import Results, built_in_codebook, read_results
+from therapy_analytics.stats.compare.tables import DIFFERS, comparison_table, groups_table
 
 CODES = ("therapist_question", "therapist_reflection", "therapist_input", "therapist_advice")
 RATES = tuple(f"{code}_rate" for code in CODES)
@@ -122,7 +121,7 @@ def _rare(rate: float, sides: tuple[tuple[int, int], ...], seed: int) -> tuple[b
         }
     )
     x, y = (cluster_means((n / TURNS)[mask][:, None], counselor[mask]) for mask in (own, ~own))
-    before = bool(two_samples(x, y, N_PERMUTATIONS, seed).p[0] < 0.05)
+    before = bool(two_samples(x, y, N_PERMUTATIONS, seed)[0][0] < 0.05)
     data = _grouped(frame, "programme", ["therapist_advice_rate"])
     found = comparison_table(data, contrasts(data, None), permutations=N_PERMUTATIONS)
     return before, bool(found["finding"].eq(DIFFERS).any())

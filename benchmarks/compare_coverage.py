@@ -16,11 +16,9 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.clusters import Floats, Ints
-from therapy_analytics.stats.compare._effects import findable, findable_paired, holm
-from therapy_analytics.stats.compare._groups import Grouped, contrasts
-from therapy_analytics.stats.compare._measures import ComparedMeasure
-from therapy_analytics.stats.compare._permutation import paired, two_samples
-from therapy_analytics.stats.compare._table import comparison_table
+from therapy_analytics.stats.compare.effects import findable, holm, sign_flips, two_samples
+from therapy_analytics.stats.compare.groups import ComparedMeasure, Grouped, contrasts
+from therapy_analytics.stats.compare.tables import comparison_table
 
 SHAPES = ((3, 3), (4, 4), (6, 6), (12, 12), (3, 6), (3, 12), (4, 8), (6, 12))
 SIZES = {"1": (1,), "30": (30,), "1 to 30": (30, 1, 5)}
@@ -80,7 +78,7 @@ def _sessions(kind: str, sizes: Ints, rng: np.random.Generator) -> Floats:
 def _grouped(values: Floats, sizes: Ints, n: int) -> Grouped:
     """Return sessions of clusters, of which the first n are one group; each column is a repetition."""
     place = np.repeat(np.arange(len(sizes)), sizes)
-    about: dict[str, Any] = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "high_means": ""}
+    about: dict[str, Any] = {"family": "process", "meaning": "", "unit": "", "evidence": "supported"}
     return Grouped(
         sessions=pd.DataFrame({"session_id": place.astype(str)}),
         measures=tuple(
@@ -96,11 +94,11 @@ def power(rng: np.random.Generator) -> Iterator[dict[str, object]]:
     for n, k in ((3, 4), (4, 4), (5, 5), (3, 6), (3, 12), (6, 6), (8, 8)):
         values = rng.normal(size=(n + k, N))
         values[:n] += findable(n, k)
-        share = (two_samples(values[:n], values[n:], 2_000, 0).p < 0.05).mean()
+        share = (two_samples(values[:n], values[n:], 2_000, 0)[0] < 0.05).mean()
         yield {"design": f"{n} v {k}", "difference": round(findable(n, k), 2), "found": round(float(share), 3)}
     for n in (6, 8, 12):
-        share = (paired(rng.normal(findable_paired(n), 1, (n, N)), 2_000, 0).p < 0.05).mean()
-        yield {"design": f"{n} pairs", "difference": round(findable_paired(n), 2), "found": round(float(share), 3)}
+        share = (sign_flips(rng.normal(findable(n), 1, (n, N)), 2_000, 0)[0] < 0.05).mean()
+        yield {"design": f"{n} pairs", "difference": round(findable(n), 2), "found": round(float(share), 3)}
 
 
 def _pool(results: Path) -> pd.DataFrame:
@@ -150,10 +148,10 @@ def families(pool: pd.DataFrame, rng: np.random.Generator, repetitions: int = 60
         false, true = 0, 0
         for i in range(repetitions):
             drawn = values[rng.choice(len(values), 12, replace=False)][:, :m]
-            false += bool(np.nanmin(holm(two_samples(drawn[:6], drawn[6:], 1_000, 0).p)) < 0.05)
+            false += bool(np.nanmin(holm(two_samples(drawn[:6], drawn[6:], 1_000, 0)[0])) < 0.05)
             j = i % min(m, 3)
             drawn[:6, j] += 1.5 * deviation[j]
-            true += bool(holm(two_samples(drawn[:6], drawn[6:], 1_000, 0).p)[j] < 0.05)
+            true += bool(holm(two_samples(drawn[:6], drawn[6:], 1_000, 0)[0])[j] < 0.05)
         yield {"measures": m, "any claim of nothing": false / repetitions, "1.5 deviations found": true / repetitions}
 
 

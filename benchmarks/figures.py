@@ -15,11 +15,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from benchmarks._markdown import markdown
-from therapy_analytics.plots._figures import FORMATS, run_figures, session_figures, write_figures
-from therapy_analytics.plots._save import save
+from therapy_analytics.plots.files import FORMATS, run_figures, save, session_figures, write_figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +70,7 @@ def _milliseconds(tables: Mapping[str, pd.DataFrame], kind: str, runs: int) -> d
         for whose, plots in (("session", session_figures()), ("run", run_figures())):
             for one in plots:
                 path = Path(folder) / f"{one.__name__}.{kind}"
-                table = tables[one.takes]
-                draw = partial(save, one, table, path)
+                draw = partial(save, one, SimpleNamespace(**tables), path)
                 found[f"{one.__name__} of a {whose}"] = _median(draw, runs)
             found[f"**all of a {whose}**"] = _median(
                 partial(write_figures, plots, tables, folder, formats=[kind]), runs

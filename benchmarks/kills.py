@@ -270,7 +270,11 @@ def _check_run(folder: Path, asked: argparse.Namespace) -> None:
 def _words(folder: Path, asked: argparse.Namespace) -> list[str]:
     options = [*ALWAYS, "--processes", str(asked.processes), "--output-format", asked.output_format]
     if asked.sessions is None:
-        return ["sample_transcripts", *options, "--figure-format", "svg"]
+        return [
+            "sample_transcripts",
+            *options,
+            *([] if asked.output_format == "parquet" else ["--figure-format", "svg"]),
+        ]
     write(folder / "talks", asked.sessions, TURNS, files=True)
     return [str(folder / "talks"), *options, "--no-plots"]
 

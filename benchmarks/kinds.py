@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks._markdown import markdown
 from therapy_analytics.codes import Code, builtin_codebooks, load_accurate, load_tagger
 from therapy_analytics.codes.tagger import without_contradictions
-from therapy_analytics.stats.agreement import _coefficients as co
+from therapy_analytics.stats.agreement import coefficients as co
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -23,14 +23,13 @@ import pandas as pd
 from benchmarks._markdown import markdown
 from benchmarks.compare_claims import CODES, QUALITY, RATES
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.report._data import standing_out
 from therapy_analytics.report._findings import OF_GROUPS_ALONE
-from therapy_analytics.stats.compare._effects import holm
-from therapy_analytics.stats.compare._groups import contrasts, counts, grouped
-from therapy_analytics.stats.compare._measures import choose
-from therapy_analytics.stats.compare._reference import LEVEL, against_references, profiles_for, spread, two_sided
-from therapy_analytics.stats.compare._results import Results, read_results
-from therapy_analytics.stats.compare._table import DIFFERS, comparison_table, groups_table
+from therapy_analytics.report.data import standing_out
+from therapy_analytics.stats.compare.effects import holm
+from therapy_analytics.stats.compare.groups import choose, contrasts, counts, grouped
+from therapy_analytics.stats.compare.reference import LEVEL, against_references, profiles_for, spread, two_sided
+from therapy_analytics.stats.compare.sessions import Results, read_results
+from therapy_analytics.stats.compare.tables import DIFFERS, comparison_table, groups_table
 
 DESIGNS = ((2, 10), (2, 15), (3, 10), (4, 8), (6, 5))
 """Counselors, and sessions of each."""

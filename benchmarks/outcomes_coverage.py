@@ -19,12 +19,11 @@ from scipy import special, stats
 
 from benchmarks._markdown import markdown
 from therapy_analytics.core.clusters import Floats, Ints
-from therapy_analytics.stats.outcomes._associations import BETTER, LEVEL, WORSE, associations
-from therapy_analytics.stats.outcomes._drawn import RATE_ON_SCORE, SCORE_ON_RATE, drawn_slopes
-from therapy_analytics.stats.outcomes._levels import CLIENTS as BETWEEN
-from therapy_analytics.stats.outcomes._levels import COUNSELORS, LEVELS, WITHIN, nesting
-from therapy_analytics.stats.outcomes._mixed import nested_fit
-from therapy_analytics.stats.outcomes._robust import basis, robust_slope, trend, within
+from therapy_analytics.stats.outcomes.associations import BETTER, LEVEL, WORSE, associations
+from therapy_analytics.stats.outcomes.corrected import RATE_ON_SCORE, SCORE_ON_RATE, drawn_slopes
+from therapy_analytics.stats.outcomes.estimators import basis, nested_fit, robust_slope, trend, within
+from therapy_analytics.stats.outcomes.levels import CLIENTS as BETWEEN
+from therapy_analytics.stats.outcomes.levels import COUNSELORS, LEVELS, WITHIN, nesting
 
 RUNS = 400
 SHUFFLES = 200

@@ -10,6 +10,7 @@ registered is asked, beside shuffles and surrogate pairs. Prints tables in Markd
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import random
 import re
@@ -23,6 +24,7 @@ import pandas as pd
 from benchmarks._markdown import markdown
 from therapy_analytics.core.session import Role, Session, Turn
 from therapy_analytics.measures.arrays import arrays_with_donors
+from therapy_analytics.measures.base import Column, all_columns
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     DIRECTIONS,
@@ -268,9 +270,14 @@ def _rows(kind: Kind, session: AnnotatedSession) -> Iterator[dict[str, Any]]:
         yield from _whole_rows(kind, session_result(kind, session), sign)
 
 
+@functools.cache
+def _columns() -> dict[str, Column]:
+    return {column.name: column for _, column in all_columns((), extras=["all"])}
+
+
 def _whole_rows(kind: SessionMeasure, found: SessionResult, sign: int) -> Iterator[dict[str, Any]]:
-    names = [column.name for column in kind.columns]
-    for i, column in enumerate(kind.columns):
+    names = list(kind.values)
+    for i, column in enumerate(_columns()[name] for name in names):
         lead = _leads(column.high_means) if column.name in kind.two_sided else 0
         middle = (column.low + column.high) / 2 if math.isfinite(column.low) else 0.0
         value = lead * (found.values[i] - middle) if lead else found.values[i]

@@ -27,10 +27,10 @@ from benchmarks._markdown import markdown
 from therapy_analytics.codes import load_tagger, with_codes
 from therapy_analytics.codes.weights import WEIGHTS
 from therapy_analytics.core.session import Role, Session
-from therapy_analytics.measures._codes import replies
-from therapy_analytics.measures.process._responses import pooled_responses, response_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
 from therapy_analytics.measures.process.responses import responses
+from therapy_analytics.measures.response_rows import pooled_responses, response_rows
+from therapy_analytics.measures.turns import replies
 from therapy_analytics.text import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.text.lexicons import Matcher
 

@@ -25,7 +25,7 @@ import therapy_analytics as ta
 from therapy_analytics.core.session import CLIENT, ROLES, THERAPIST
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import shared_expressions as ours
-from therapy_analytics.measures.synchrony._ngrams import ngrams_in
+from therapy_analytics.measures.synchrony.ngrams import ngrams_in
 from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.text.tokens import tokenize
 

@@ -118,7 +118,7 @@ def _inside(source: Path) -> list[tuple[str, str]]:
     import therapy_analytics as ta
     from therapy_analytics.codes import TaggerOptions
     from therapy_analytics.plots import PLOTS
-    from therapy_analytics.plots._save import save
+    from therapy_analytics.plots.files import save
     from therapy_analytics.run import Writing
 
     fast = TaggerOptions(kind="fast")
@@ -139,10 +139,10 @@ def _inside(source: Path) -> list[tuple[str, str]]:
         process = seconds(lambda: _without_synchrony(sessions, settings))
         analysing = seconds(lambda: ta.analyze(sessions, tagger=fast))
         fresh = (f"{folder}/{i}" for i in count())  # what is done in a folder would not be done again
-        writing = Writing(figures=(), report=False)
+        writing = Writing(plots="none", report=False)
         whole = seconds(lambda: ta.run([source], next(fresh), settings=settings, writing=writing))
-        turns = ta.analyze(sessions[:1], tagger=fast).wide_turns
-        drawing = _seconds(lambda: save(PLOTS["timeline"], turns, Path(folder) / "t.png"))
+        one = ta.analyze(sessions[:1], tagger=fast)
+        drawing = _seconds(lambda: save(PLOTS["session"], one, Path(folder) / "t.png"))
         floor = statistics.median(floors)
     n = len(texts)
 
@@ -156,7 +156,7 @@ def _inside(source: Path) -> list[tuple[str, str]]:
         ("analyze, sessions to tables", cost(analysing)),
         ("reading and analyze", cost(reading + analysing)),
         ("run, files to files without figures (every file is read twice)", cost(whole)),
-        (f"one timeline of {len(turns)} turns", f"{1000 * drawing:.0f} ms"),
+        (f"the figure of a session of {len(one.turns)} turns", f"{1000 * drawing:.0f} ms"),
     ]
 
 

@@ -1,8 +1,9 @@
 """How many files a transcript passes through: ``python -m benchmarks.trace [TRANSCRIPT] [--list]``.
 
-A transcript is run twice from file to page, so that everything is loaded, and the second time every function of the
-package that is entered is noted, in all threads. Printed is how many files these functions stand in, by sub-package,
-and how many files the package has; a reader who wants to follow a session must know them.
+A transcript is run twice from file to page with its figures, so that everything is loaded, and the second time every
+function of the package that is entered is noted, in all threads. The same is done from a `Session` in memory to its row
+of ``sessions.csv``. Printed is how many files these functions stand in, by room, and how many files the package has; a
+reader who wants to follow a session must know them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,8 +23,14 @@ PACKAGE = Path(ta.__file__).parent
 SAMPLE = Path(__file__).parents[1] / "sample_transcripts" / "lindqvist_omar.txt"
 
 
-def entered(transcript: Path) -> set[Path]:
-    """Return the files of the package whose functions a default run of one transcript enters."""
+def entered(work: Callable[[Path], object]) -> set[Path]:
+    """Return the files of the package whose functions some work enters when it is done for the second time.
+
+    Parameters
+    ----------
+    work : callable
+        Called twice, each time with the path of a folder that is not there yet.
+    """
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -30,11 +38,11 @@ def entered(transcript: Path) -> set[Path]:
             files.add(frame.f_code.co_filename)
 
     with tempfile.TemporaryDirectory() as folder:
-        ta.run([transcript], Path(folder) / "first")
+        work(Path(folder) / "first")
         threading.setprofile(note)
         sys.setprofile(note)
         try:
-            ta.run([transcript], Path(folder) / "second")
+            work(Path(folder) / "second")
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
@@ -42,15 +50,21 @@ def entered(transcript: Path) -> set[Path]:
 
 
 def main() -> None:
-    """Print the number of files, by sub-package."""
+    """Print the number of files, by room."""
     words = [word for word in sys.argv[1:] if word != "--list"]
-    found = entered(Path(words[0]) if words else SAMPLE)
-    counts = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in found)
-    for folder, n in sorted(counts.items()):
-        print(f"{folder:<24}{n:>5}")
-    if "--list" in sys.argv:
-        print(*sorted(path.relative_to(PACKAGE).as_posix() for path in found), sep="\n")
-    print(f"{len(found)} of {len(list(PACKAGE.rglob('*.py')))} files")
+    transcript = Path(words[0]) if words else SAMPLE
+    sessions = ta.read(transcript)
+
+    ways = {
+        "from transcript to page, with figures": entered(lambda folder: ta.run([transcript], folder)),
+        "from Session to its row": entered(lambda _: ta.analyze(sessions).sessions),
+    }
+    for title, found in ways.items():
+        print(f"\n{title}: {len(found)} of {len(list(PACKAGE.rglob('*.py')))} files")
+        for room, n in sorted(Counter(path.relative_to(PACKAGE).parts[0] for path in found).items()):
+            print(f"  {room:<16}{n:>5}")
+        if "--list" in sys.argv:
+            print(*(f"    {path.relative_to(PACKAGE).as_posix()}" for path in sorted(found)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -36,11 +37,14 @@ STATISTICS = ("value", "null_mean", "null_sd", "z", "p", "surrogate_mean", "surr
 def _of_sessions(name, takes):
     """Return tables of a plot that takes a table of the package: one session, many, long names, missing values."""
     usual, short, long = (made(n)[takes] for n in (60, 5, 500))
-    single = name in ("timeline", "synchrony", "synchrony_all")
+    single = name in ("session", "synchrony", "synchrony_all")
     found = {"60 turns": usual, "5 turns": short, "500 turns": long, "long name": usual.assign(session_id=LONG * 3)}
     if takes == "wide_turns":
         codes = [one for one in usual if one.startswith(("mi_", "bolt_", "process_", "state_"))]
         found["missing values"] = _holes(usual, ["lsm_turn", "n_words", *codes])
+        for n, case in ((60, "synchrony of 60 turns"), (5, "synchrony of 5"), (500, "synchrony of 500")):
+            found[case] = SimpleNamespace(wide_turns=made(n)["wide_turns"], parts=made(n)["parts"])
+        found["synchrony with holes"] = SimpleNamespace(wide_turns=usual, parts=_holes(made(60)["parts"], STATISTICS))
     elif takes == "parts":
         found["missing values"] = _holes(usual, STATISTICS)
         found["no surrogate pairs"] = usual.assign(surrogate_mean=np.nan, surrogate_z=np.nan, surrogate_p=np.nan)
@@ -148,7 +152,7 @@ def _agreement(name):
         "calibration_curve": curve,
         "limits_of_agreement": rates,
     }[name]
-    found = {f"{n} codes": make(codes(n)) for n in (1, 13, 60)}
+    found = {f"{n} codes": make(codes(n)) for n in (1, 13)}
     if name == "confusion_matrix":
         found["5 values"] = counts(["behaviour"], [f"mi_value_with_a_long_name_{i}" for i in range(5)])
     return found

@@ -99,7 +99,7 @@ def test_what_is_not_understood_is_said_with_what_would_be(analysis: ta.Analysis
         ("there is no tagger named 'fats'. Known: accurate, fast", lambda: ta.analyze(TALK, tagger="fats")),
         ("DataFrame is no folder", lambda: ta.wide(analysis.sessions)),
         ("NoneType is no folder", lambda: ta.load(None)),
-        ("'timeline' does not draw an object of type str. Give it a table", lambda: ta.plots.timeline("results")),
+        ("'session' does not draw an object of type str. Give it a table", lambda: ta.plots.session("results")),
         ("'comparison' does not draw .*Analysis. Give it a table", lambda: ta.plots.comparison(analysis)),
         *(
             (f"^{name}: it is of type dict. Give {kind}", lambda call=call: call({}))
@@ -122,8 +122,8 @@ def test_what_is_not_understood_is_said_with_what_would_be(analysis: ta.Analysis
 def test_a_misspelt_name_is_answered_with_the_right_one() -> None:
     with pytest.raises(AttributeError, match="Did you mean 'analyze'"):
         _ = ta.analyse
-    with pytest.raises(AttributeError, match="Did you mean 'timeline'"):
-        _ = ta.plots.timelin
+    with pytest.raises(AttributeError, match="Did you mean 'thirds'"):
+        _ = ta.plots.third
 
 
 def test_a_comparison_is_drawn_as_it_is(analysis: ta.Analysis) -> None:

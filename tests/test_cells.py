@@ -19,12 +19,12 @@ from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.readers._metadata import load_metadata
 from therapy_analytics.readers.writers import WRITERS
-from therapy_analytics.report._files import read_columns
+from therapy_analytics.report.files import read_columns
 from therapy_analytics.results import read_csv, write_csv
 from therapy_analytics.run import Writing
-from therapy_analytics.stats.agreement._gold import read_table
-from therapy_analytics.stats.agreement._machine import read_machine
-from therapy_analytics.stats.compare._results import read_results
+from therapy_analytics.stats.compare.sessions import read_results
+from therapy_analytics.stats.machine_codes import read_machine
+from therapy_analytics.stats.people_tables import read_table
 
 NASTY = [
     "=1+1", "'=1+1", "''=1", "@SUM(A1)", "-- well", "- no", "+49 30 1", "\tso", "\rso", "a\rb", "a\r\nb", "a\nb",

@@ -30,7 +30,7 @@ def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_p
     assert "lindqvist_dana_1" in done.out
     assert "Ruth Lindqvist" in done.out
     assert f"Read {samples / 'nair_yuki.txt'}: 1 session (labelled_text)" in done.err
-    assert not (tmp_path / "r" / "sessions" / "aria_ben" / "timeline.png").exists()
+    assert not (tmp_path / "r" / "sessions" / "aria_ben" / "session.png").exists()
 
 
 def test_the_summary_counts_sessions_that_are_not_in_english(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_the_summary_counts_sessions_whose_words_cannot_be_counted(tmp_path: Pat
     )
     loaded = ta.load(tmp_path / "r")
     assert loaded.turns["n_words"].isna().all()
-    assert "2 turns. Bars" in ta.plots.timeline.caption(loaded)  # type: ignore[attr-defined]
+    assert "2 turns. Bars" in ta.plots.session.caption(loaded)  # type: ignore[attr-defined]
 
 
 def test_the_summary_says_what_a_person_is_to_read_and_where_it_stands(samples: Path, tmp_path: Path) -> None:

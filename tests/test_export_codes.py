@@ -14,9 +14,9 @@ import therapy_analytics as ta
 from therapy_analytics.cli import app
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.measures.settings import Settings
-from therapy_analytics.results.exports import export
 from therapy_analytics.run import run
 from therapy_analytics.stats.agreement import agreement
+from therapy_analytics.stats.exports import export
 
 CODES = """session_id,turn,code,value,coder,inclusion,unsure,note
 nair_yuki,0,mi_question,1,Ann,0.5,0,Two in one.

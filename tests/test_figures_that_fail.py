@@ -70,17 +70,29 @@ def assert_said(done: Done, folder: Path, *figures: str) -> None:
 def test_a_run_has_all_tables_and_draws_the_figure_when_it_is_run_again(
     form: str, samples: Path, tmp_path: Path, broken: Break
 ) -> None:
-    session, whole = broken("timeline"), broken("thirds")
+    session, whole = broken("session"), broken("thirds")
     out, path = tmp_path / "out", samples / "aria_ben.json"
-    words = ["run", str(path), "--out", str(out), "--tagger", "fast", "--plots", "--processes", "1", "--no-report"]
+    words = [
+        "run",
+        str(path),
+        "--out",
+        str(out),
+        "--tagger",
+        "fast",
+        "--plots",
+        "all",
+        "--processes",
+        "1",
+        "--no-report",
+    ]
     words += ["--output-format", form]
     place = "sessions" if form == "csv" else "folders"
     first = tanalyze(*words)
-    assert_said(first, out, f"{place}/aria_ben/timeline.png", "thirds.png")
+    assert_said(first, out, f"{place}/aria_ben/session.png", "thirds.png")
     assert (out / place / "aria_ben" / "profile.png").is_file()
     assert any(path.name != "thirds.png" for path in out.glob("*.png"))
     problems = (out / "problems.csv").read_bytes()
-    assert_said(tanalyze(*words), out, f"{place}/aria_ben/timeline.png", "thirds.png")
+    assert_said(tanalyze(*words), out, f"{place}/aria_ben/session.png", "thirds.png")
     assert (out / "problems.csv").read_bytes() == problems
     if form == "csv":
         plain = tmp_path / "plain"
@@ -90,7 +102,7 @@ def test_a_run_has_all_tables_and_draws_the_figure_when_it_is_run_again(
     again = tanalyze(*words)
     assert again.status == 0
     assert "could not be drawn" not in again.text
-    assert (out / place / "aria_ben" / "timeline.png").is_file()
+    assert (out / place / "aria_ben" / "session.png").is_file()
     assert (out / "thirds.png").is_file()
     assert pd.read_csv(out / "problems.csv").empty
 

@@ -20,7 +20,7 @@ import therapy_analytics as ta
 from therapy_analytics import results
 from therapy_analytics.core.errors import BadOptionError, CannotWriteError, NothingToReadError
 from therapy_analytics.results import Form
-from therapy_analytics.run import _work
+from therapy_analytics.run import work
 
 COMMAND = (sys.executable, "-c", "from therapy_analytics.cli import main; main()", "run")
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are found in /proc")
@@ -266,7 +266,7 @@ def test_where_nothing_can_be_measured_earlier_sessions_stay(tmp_path: Path, mon
     sessions = state(tmp_path / "r" / "sessions")
     other = ta.Settings(tagger=FAST.tagger, seed=1)
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "measure_batch", None)
+        patched.setattr(work, "measure_batch", None)
         with pytest.raises(NothingToReadError, match="None of the 4 sessions could be measured"):
             ta.run(talks, tmp_path / "r", settings=other, writing=QUICK)
     assert state(tmp_path / "r" / "sessions") == sessions
@@ -282,14 +282,14 @@ def test_earlier_numbers_of_a_session_that_fails_now_are_not_taken_for_new_ones(
     monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 1)
     talks, writing = [transcripts(tmp_path / "talks")], ta.Writing(form=form, figures=(), report=False)
     ta.run(talks, tmp_path / "r", settings=FAST, writing=writing)
-    real = _work.measure_batch
+    real = work.measure_batch
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **more: object) -> object:
         if batch[0].id == "b":
             raise KeyError("b")
         return real(batch, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_work, "measure_batch", fails)
+    monkeypatch.setattr(work, "measure_batch", fails)
     other = ta.Settings(tagger=FAST.tagger, seed=1)
     found = ta.run(talks, tmp_path / "r", settings=other, writing=writing)
     assert found.n_unmeasured == 1

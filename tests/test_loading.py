@@ -1,28 +1,31 @@
-"""Results read back, as CSV and as Parquet: the same tables, some sessions or columns alone, and what is broken."""
+"""Results read back, as CSV and as Parquet: the tables as they were, some sessions or columns, and what is broken."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import struct
 import sys
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_wide_turns, write_csv
-from therapy_analytics.stats.agreement._machine import read_machine
-from therapy_analytics.stats.compare._results import read_results
 
+FAST = ta.TaggerOptions(kind="fast")
 TABLES = ("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses")
-FILES = {"parts": "measures"}
-"""Of tables whose files are called otherwise."""
-PARTS = ("part-000000", "part-000001-0000", "part-000001-0001", "part-000002")
+ABOUT = {
+    "aria_ben": ("- x", "=1+1"),
+    "coded": ("", "'tis"),
+    "couple": ("+B", "NA"),
+    "lindqvist_omar": ("@c", "007"),
+}
+"""The counselor and the client of each session: names that a spreadsheet would run or change."""
 COUPLE = """Counselor: What brings you both here today?
 Ann: We argue every evening, and I am tired of it.
 Bob: She never listens, and I want to change that.
@@ -30,102 +33,49 @@ Counselor: You are tired, and you would like it to change.
 Ann: Yes, I would.
 Bob: I could come home earlier.
 """
+CODED = """speaker,text,code
+therapist,What do you hope for?,=QU
+client,That I sleep again.,
+therapist,"You hope: = to ""sleep"".",RE
+"""
 
 
 @pytest.fixture(scope="module")
-def arrow() -> Any:
-    """Return the library that writes parts."""
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
-    assert parquet
-    return sys.modules["pyarrow"]
-
-
-@pytest.fixture(scope="module")
-def analysis(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> ta.Analysis:
-    """Return the analysis of three samples and a couple, with words and names that a spreadsheet would run."""
-    talk = tmp_path_factory.mktemp("talk") / "couple.txt"
-    talk.write_text(COUPLE, encoding="utf-8")
-    paths = [samples / name for name in ("nair_yuki.txt", "aria_ben.json", "lindqvist_omar.txt")]
-    sessions = [session for path in (*paths, talk) for session in ta.read(path)]
-    found = ta.analyze(sessions, tagger=ta.TaggerOptions(kind="fast"), quotes=True, seed=3)
-    odd = found.sessions.assign(client=["=1+1", "'tis", "NA", "007"], counselor=["- x", "", "\tB", "@c"])
-    coded = found.turns.assign(gold_code=["=QU", ""] * (len(found.turns) // 2))
-    return replace(found, sessions=odd, turns=coded)
-
-
-def _of_session(analysis: ta.Analysis, name: str, one: str) -> pd.DataFrame:
-    frame: pd.DataFrame = getattr(analysis, name)
-    return frame[frame["session_id"] == one].reset_index(drop=True)
-
-
-def _ids(analysis: ta.Analysis) -> list[str]:
-    ids: list[str] = analysis.sessions["session_id"].tolist()
-    return ids
-
-
-def _about_the_run(analysis: ta.Analysis, folder: Path) -> None:
-    write_csv(analysis.codebook, folder / "codebook.csv")
-    recipe = {"options": {"seed": analysis.seed}, "tagger": {"kind": "fast"}}
-    (folder / "run.json").write_text(json.dumps(recipe), encoding="utf-8")
-
-
-def as_csv(analysis: ta.Analysis, folder: Path) -> Path:
-    """Write an analysis as a run does."""
-    folder.mkdir()
-    _about_the_run(analysis, folder)
-    write_csv(analysis.sessions, folder / "sessions.csv")
-    write_csv(analysis.measures, folder / "measures.csv")
-    write_csv(analysis.dyads, folder / "dyads.csv")
-    for one in _ids(analysis):
-        (folder / "sessions" / one).mkdir(parents=True)
-        for name in ("turns", "probabilities", "turn_measures", "parts", "responses"):
-            write_csv(_of_session(analysis, name, one), folder / "sessions" / one / f"{FILES.get(name, name)}.csv")
+def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return four transcripts, of which one is of a couple and one has codes that people gave."""
+    folder = tmp_path_factory.mktemp("talks")
+    for name in ("aria_ben.json", "lindqvist_omar.txt"):
+        shutil.copy(samples / name, folder)
+    (folder / "couple.txt").write_text(COUPLE)
+    (folder / "coded.csv").write_text(CODED)
+    rows = "".join(f"{name},{counselor},{client}\n" for name, (counselor, client) in ABOUT.items())
+    (folder / "sessions.csv").write_text(f"session_id,counselor,client\n{rows}")
     return folder
 
 
-def as_parts(analysis: ta.Analysis, folder: Path, arrow: Any) -> Path:
-    """Write an analysis as a run does with ``--output-format parquet``, a part a session."""
-    folder.mkdir()
-    _about_the_run(analysis, folder)
-    for one, part in zip(_ids(analysis), PARTS, strict=True):
-        for name in TABLES:
-            write_part(_of_session(analysis, name, one), folder / name / f"{part}.parquet", arrow)
-    return folder
+@pytest.fixture(scope="module")
+def analysis(talks: Path) -> ta.Analysis:
+    return ta.analyze(ta.read(talks), tagger=FAST, quotes=True, seed=3)
 
 
-def write_part(frame: pd.DataFrame, path: Path, arrow: Any) -> None:
-    """Write rows of a table; there are no files without pairs of speakers."""
-    path.parent.mkdir(exist_ok=True)
-    fields = [(name, _type(kind, arrow)) for name, kind in frame.dtypes.items()]
-    arrays = [arrow.array(frame[name], type=kind, from_pandas=True) for name, kind in fields]
-    if len(frame) or path.parent.name != "dyads":
-        table = arrow.Table.from_arrays(arrays, schema=arrow.schema(fields))
-        sys.modules["pyarrow.parquet"].write_table(table, path, row_group_size=20)
-
-
-def _type(kind: Any, arrow: Any) -> Any:
-    plain = getattr(kind, "numpy_dtype", kind)
-    return arrow.from_numpy_dtype(plain) if getattr(plain, "kind", "O") in "if" else arrow.string()
+def run(talks: Path, out: Path, form: Any) -> Path:
+    """Run with small batches, so that Parquet has a data file a session."""
+    settings = ta.Settings(tagger=FAST, quotes=True, seed=3)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 1)
+        return ta.run([talks], out, settings=settings, writing=ta.Writing(form=form, figures=(), report=False)).out
 
 
 @pytest.fixture(scope="module")
-def csv(analysis: ta.Analysis, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return results in CSV; tests that break them write their own."""
-    return as_csv(analysis, tmp_path_factory.mktemp("csv") / "r")
+def csv(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run(talks, tmp_path_factory.mktemp("csv") / "r", "csv")
 
 
 @pytest.fixture(scope="module")
-def parts(analysis: ta.Analysis, tmp_path_factory: pytest.TempPathFactory, arrow: Any) -> Path:
+def parts(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return results in Parquet, below a folder whose name looks like a column."""
-    return as_parts(analysis, tmp_path_factory.mktemp("parts") / "source=llm", arrow)
-
-
-@pytest.fixture(scope="module", params=["csv", "parquet"])
-def either(request: pytest.FixtureRequest) -> Path:
-    """Return the one and the other."""
-    folder: Path = request.getfixturevalue("csv" if request.param == "csv" else "parts")
-    assert form_of(folder) == request.param
-    return folder
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    return run(talks, tmp_path_factory.mktemp("parts") / "source=llm", "parquet")
 
 
 @pytest.fixture(scope="module")
@@ -138,107 +88,87 @@ def from_parts(parts: Path) -> ta.Analysis:
     return load(parts)
 
 
+@pytest.fixture(scope="module", params=["csv", "parquet"])
+def either(request: pytest.FixtureRequest) -> tuple[Path, ta.Analysis]:
+    """Return the folder of the one and of the other, and what is loaded from it."""
+    folder, loaded = ("csv", "from_csv") if request.param == "csv" else ("parts", "from_parts")
+    assert form_of(request.getfixturevalue(folder)) == request.param
+    return request.getfixturevalue(folder), request.getfixturevalue(loaded)
+
+
 @pytest.fixture
 def broken(parts: Path, tmp_path: Path) -> Path:
     """Return results in Parquet, to be broken."""
     return shutil.copytree(parts, tmp_path / "r")
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_parquet_comes_back_as_it_was_analysed(analysis: ta.Analysis, from_parts: ta.Analysis, name: str) -> None:
-    back = getattr(from_parts, name)
-    given = getattr(analysis, name)
+def part_of(folder: Path, table: str, at: int) -> Path:
+    """Return a data file of a table."""
+    return sorted((folder / table).glob("part-*.parquet"))[at]
+
+
+@pytest.mark.parametrize("name", [*TABLES, "codebook", "behaviours", "profile", "wide_turns"])
+def test_results_come_back_as_they_were_analysed(
+    analysis: ta.Analysis, from_csv: ta.Analysis, from_parts: ta.Analysis, name: str
+) -> None:
+    given, back, other = (getattr(one, name) for one in (analysis, from_csv, from_parts))
     assert len(given) > 0
-    pd.testing.assert_frame_equal(back, given[list(back)], check_dtype=name != "turns", check_column_type=False)
+    pd.testing.assert_frame_equal(back[list(given)], given, rtol=1e-5)
+    pd.testing.assert_frame_equal(back, other, rtol=1e-5, atol=1e-12)
     assert set(back) == set(given)
+    assert list(back.dtypes) == list(other.dtypes)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_both_forms_have_the_same_types(from_csv: ta.Analysis, from_parts: ta.Analysis, name: str) -> None:
-    one, other = getattr(from_csv, name), getattr(from_parts, name)
-    pd.testing.assert_frame_equal(one, other, rtol=1e-5, atol=1e-12)
-    assert list(one.dtypes) == list(other.dtypes)
+def test_what_a_run_was_for_comes_back(either: tuple[Path, ta.Analysis], analysis: ta.Analysis) -> None:
+    _, back = either
+    assert (back.seed, back.tagger["kind"], repr(back)) == (3, "fast", repr(analysis))
+    about = {row["session_id"]: (row["counselor"], row["client"]) for row in back.sessions.to_dict("records")}
+    assert about == ABOUT
+    assert back.turns["gold_code"].value_counts()[["=QU", "RE"]].tolist() == [1, 1]
+    assert back.turns["text"].tolist() == analysis.turns["text"].tolist()
 
 
-def test_what_a_run_was_for_comes_back(either: Path) -> None:
-    back = load(either)
-    assert (back.seed, back.tagger) == (3, {"kind": "fast"})
-    assert back.sessions["client"].tolist() == ["=1+1", "'tis", "NA", "007"]
-    assert back.sessions["counselor"].tolist() == ["- x", "", "\tB", "@c"]
-    assert back.turns["gold_code"].isin(["=QU", ""]).all()
-
-
-def test_some_sessions_come_in_the_order_of_the_folder(either: Path, analysis: ta.Analysis) -> None:
-    names = ["lindqvist_omar", "nair_yuki", "lindqvist_omar"]
-    back = load(either, sessions=names)
-    assert _ids(back) == ["nair_yuki", "lindqvist_omar"]
-    chosen = load(either).where("session_id in ['nair_yuki', 'lindqvist_omar']")
+def test_some_sessions_come_in_the_order_of_the_folder(either: tuple[Path, ta.Analysis]) -> None:
+    folder, whole = either
+    back = load(folder, sessions=["lindqvist_omar", "coded", "lindqvist_omar"])
+    assert back.sessions["session_id"].tolist() == ["coded", "lindqvist_omar"]
+    chosen = whole.where("session_id in ['coded', 'lindqvist_omar']")
     for name in TABLES:
-        pd.testing.assert_frame_equal(getattr(back, name), getattr(chosen, name), check_categorical=False)
-    assert _ids(load(either, sessions="couple")) == ["couple"]
-    assert len(load(either, sessions="couple").dyads) == len(analysis.dyads)
-    assert len(load(either, sessions=[]).turns) == 0
+        pd.testing.assert_frame_equal(getattr(back, name), getattr(chosen, name), check_categorical=False, obj=name)
+    assert load(folder, sessions="couple").dyads["client"].tolist() == ["Ann", "Bob"]
+    assert len(load(folder, sessions=[]).turns) == 0
+    with pytest.raises(BadOptionError, match=r"no session 'nobody'\. Name some of its 4 sessions: aria_ben, coded"):
+        load(folder, sessions=["couple", "nobody"])
 
 
-def test_a_session_that_is_not_there(either: Path) -> None:
-    with pytest.raises(BadOptionError, match=r"no session 'nobody'\. Name some of its 4 sessions: nair_yuki, aria_ben"):
-        load(either, sessions=["nair_yuki", "nobody"])
-
-
-def test_files_of_other_sessions_are_not_read(analysis: ta.Analysis, broken: Path, tmp_path: Path) -> None:
+def test_files_of_other_sessions_are_not_read(csv: Path, broken: Path, tmp_path: Path) -> None:
     for name in ("turns", "responses"):
-        (broken / name / "part-000000.parquet").write_bytes(b"not these")
-    written = as_csv(analysis, tmp_path / "c")
-    (written / "sessions" / "nair_yuki" / "turns.csv").unlink()
+        part_of(broken, name, 0).write_bytes(b"not these")
+    written = shutil.copytree(csv, tmp_path / "c")
+    (written / "sessions" / "aria_ben" / "turns.csv").unlink()
     for folder in (broken, written):
-        assert len(load(folder, sessions=["aria_ben"]).turns) == len(_of_session(analysis, "turns", "aria_ben"))
+        assert len(load(folder, sessions=["couple"]).turns) == 6
         with pytest.raises(BadDataFileError):
             load(folder)
 
 
-def test_some_columns_alone(either: Path, analysis: ta.Analysis) -> None:
-    found = read_sessions(either, ["lsm_turn_mean", "session_id", "client"])
-    assert list(found) == ["session_id", "client", "lsm_turn_mean"]
-    assert found["client"].tolist() == ["=1+1", "'tis", "NA", "007"]
-    assert found["lsm_turn_mean"].tolist() == pytest.approx(
-        analysis.sessions["lsm_turn_mean"].tolist(), rel=1e-5, nan_ok=True
-    )
-    pd.testing.assert_frame_equal(read_sessions(either), load(either).sessions)
+def test_some_columns_alone(either: tuple[Path, ta.Analysis]) -> None:
+    folder, whole = either
+    found = read_sessions(folder, ["lsm_turn_mean", "session_id", "client"])
+    pd.testing.assert_frame_equal(found, whole.sessions[["session_id", "client", "lsm_turn_mean"]])
+    pd.testing.assert_frame_equal(read_sessions(folder), whole.sessions)
+    pd.testing.assert_frame_equal(read_wide_turns(folder), whole.wide_turns)
     with pytest.raises(BadDataFileError, match=r"it has no column nothing, nowhere\."):
-        read_sessions(either, ["session_id", "nothing", "nowhere"])
+        read_sessions(folder, ["session_id", "nothing", "nowhere"])
 
 
-def test_the_tables_of_turns_are_read_as_one(either: Path) -> None:
-    found = read_wide_turns(either)
-    assert list(map(str, found[["turn", "role", "mi_question", "p_mi_question"]].dtypes)) == [
-        "int64", "category", "Int8", "float64",
-    ]  # fmt: skip
-    pd.testing.assert_frame_equal(found, load(either).wide_turns)
-
-
-def test_other_columns_of_a_part_are_not_read(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parquet, asked = sys.modules["pyarrow.parquet"], []
-    real = parquet.read_table
-
-    def watched(path: Path, *, columns: list[str] | None, **options: Any) -> Any:
-        asked.append(columns)
-        return real(path, columns=columns, **options)
-
-    monkeypatch.setattr(parquet, "read_table", watched)
-    read_sessions(parts, ["lsm_turn_mean"])
-    assert asked == [["lsm_turn_mean"]] * 4
-
-
-def test_the_codebook_is_read_once(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, real = [], Path.open
-
-    def watched(path: Path, *words: Any, **options: Any) -> Any:
-        opened.append(path.name)
-        return real(path, *words, **options)
-
-    monkeypatch.setattr(Path, "open", watched)
-    load(csv)
-    assert opened.count("codebook.csv") == opened.count("sessions.csv") == 1
+def test_results_without_pairs_or_recipe(csv: Path, from_csv: ta.Analysis, tmp_path: Path) -> None:
+    folder = shutil.copytree(csv, tmp_path / "r")
+    (folder / "dyads.csv").unlink()
+    (folder / "run.json").unlink()
+    back = load(str(folder))
+    assert len(back.dyads) == back.seed == 0
+    pd.testing.assert_series_equal(back.dyads.dtypes, from_csv.dyads.dtypes)
 
 
 def test_a_folder_of_neither_form(tmp_path: Path) -> None:
@@ -259,32 +189,73 @@ def test_results_of_an_earlier_version_must_be_computed_again(csv: Path, tmp_pat
     for read in (load, read_sessions, read_wide_turns, ta.wide):
         with pytest.raises(BadOptionError, match=r"of a version before 0\.4.* Compute them again: tanalyze run"):
             read(folder)
+    (folder / "codebook.csv").write_bytes(b'a,"b\n1')
+    with pytest.raises(BadDataFileError, match=r"codebook\.csv: it is not a table"):
+        load(folder)
 
 
-def test_a_run_without_any_session(analysis: ta.Analysis, parts: Path, tmp_path: Path) -> None:
-    _about_the_run(analysis, tmp_path)
+def test_a_run_without_any_session(broken: Path, from_parts: ta.Analysis) -> None:
+    for path in broken.glob("*/part-*.parquet"):
+        path.unlink()
+    (broken / "turns" / ".part-000000.parquet.part").write_bytes(b"half of a part")
+    back = load(broken)
     for name in TABLES:
-        (tmp_path / name).mkdir()
-    (tmp_path / "turns" / ".part-000000.parquet.part").write_bytes(b"half of a part")
-    back, full = load(tmp_path), load(parts)
-    for name in set(TABLES) - {"turns"}:  # the turns of this analysis hold what was said
-        assert len(getattr(back, name)) == 0
-        assert list(getattr(back, name)) == list(getattr(full, name))
+        own, full = getattr(back, name), getattr(from_parts, name)
+        assert len(own) == 0
+        assert list(own) == [one for one in full if (name, one) != ("turns", "text")]
     assert back.sessions["lsm_turn_mean"].dtype == float
-    assert list(read_sessions(tmp_path, ["lsm_turn_mean", "session_id"])) == ["session_id", "lsm_turn_mean"]
+    assert list(read_sessions(broken, ["lsm_turn_mean", "session_id"])) == ["session_id", "lsm_turn_mean"]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "sentence"),
+    [
+        ("sessions.csv", "\naria_ben,", "\n../aria_ben,", "a session_id is not the name of a folder"),
+        ("sessions/aria_ben/turns.csv", "aria_ben,0,", "aria_ben,first,", "the column turn holds something that is"),
+        (
+            "sessions/aria_ben/measures.csv",
+            ",whole,0,",
+            ",whole,0.5,",
+            "the column first_turn holds something that is not a whole number",
+        ),
+        ("run.json", "{", "", "it does not say how the run was made"),
+        ("sessions/aria_ben/turns.csv", "", "", r"turns\.csv: the file is not there"),
+    ],
+)
+def test_what_is_wrong_with_files_of_csv(
+    csv: Path, tmp_path: Path, name: str, old: str, new: str, sentence: str
+) -> None:
+    path = shutil.copytree(csv, tmp_path / "r") / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    if old:
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    else:
+        path.unlink()
+    with pytest.raises(BadDataFileError, match=sentence):
+        load(tmp_path / "r")
+
+
+@pytest.mark.parametrize(
+    ("table", "content"), [("sessions", b"PAR1"), ("turns", b""), ("responses", b"session_id,turn\n"), ("turns", None)]
+)
+def test_a_part_that_is_broken(broken: Path, table: str, content: bytes | None) -> None:
+    path = part_of(broken, table, 2)
+    path.write_bytes(path.read_bytes()[:-100] if content is None else content)
+    with pytest.raises(BadDataFileError, match=rf"{table}.{path.name}: it is not a table \(Arrow"):
+        load(broken)
 
 
 @pytest.mark.parametrize("table", ["sessions", "turns", "responses"])
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"session_id,turn\n", None])
-def test_a_part_that_is_broken(broken: Path, table: str, content: bytes | None) -> None:
-    path = broken / table / "part-000002.parquet"
-    path.write_bytes(path.read_bytes()[:-100] if content is None else content)
-    with pytest.raises(BadDataFileError, match=rf"{table}.part-000002\.parquet: it is not a table \(Arrow"):
+def test_a_part_that_is_missing(broken: Path, table: str) -> None:
+    path = part_of(broken, table, 2)
+    path.unlink()
+    with pytest.raises(BadDataFileError, match=rf"{table}.{path.name}: the file is not there"):
         load(broken)
 
 
 def test_a_number_that_was_changed_on_the_disk(broken: Path) -> None:
-    parquet, path = sys.modules["pyarrow.parquet"], broken / "probabilities" / "part-000000.parquet"
+    parquet, path = sys.modules["pyarrow.parquet"], part_of(broken, "probabilities", 0)
     table = parquet.ParquetFile(path).read()
     parquet.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
     numbers = sorted(table["mi_question"].drop_null().to_pylist())
@@ -297,38 +268,33 @@ def test_a_number_that_was_changed_on_the_disk(broken: Path) -> None:
         load(broken)
 
 
-@pytest.mark.parametrize("table", [name for name in TABLES if name != "dyads"])
-def test_a_part_that_is_missing(broken: Path, table: str) -> None:
-    (broken / table / "part-000001-0001.parquet").unlink()
-    with pytest.raises(BadDataFileError, match=rf"{table}.part-000001-0001\.parquet: the file is not there"):
+def changed(path: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    """Write a data file as another program may have done."""
+    change(pd.read_parquet(path)).to_parquet(path, index=False)
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "sentence"),
+    [
+        ("turns", lambda one: one.assign(turn="first"), "the column turn holds something that is not a whole number"),
+        ("turns", lambda one: one.assign(n_words=0.5), "the column n_words holds something that is not a whole number"),
+        ("turns", lambda one: one.assign(turn=np.nan), "the column turn holds something that is not a whole number"),
+        ("turns", lambda one: one.assign(mi_question=1000), "the column mi_question holds something that is not a wh"),
+        ("turns", lambda one: one.drop(columns="speaker"), "its parts do not have the same columns"),
+        ("probabilities", lambda one: one.assign(mi_question="x"), "the column mi_question holds something that is no"),
+    ],
+)
+def test_a_part_of_other_types(
+    broken: Path, table: str, change: Callable[[pd.DataFrame], pd.DataFrame], sentence: str
+) -> None:
+    changed(part_of(broken, table, 0), change)
+    with pytest.raises(BadDataFileError, match=sentence):
         load(broken)
 
 
-def test_a_part_of_other_types(broken: Path, analysis: ta.Analysis, arrow: Any) -> None:
-    path = broken / "turns" / "part-000000.parquet"
-    turns = _of_session(analysis, "turns", "nair_yuki")
-    for odd, sentence in (
-        (turns.assign(turn="first"), "the column turn holds something that is not a whole number"),
-        (turns.assign(n_words=0.5), "the column n_words holds something that is not a whole number"),
-        (turns.assign(turn=pd.array([None] * len(turns), dtype="Int64")), "the column turn holds something"),
-        (turns.assign(mi_question=1000), "the column mi_question holds something that is not a whole number"),
-        (turns.drop(columns="speaker"), "its parts do not have the same columns"),
-    ):
-        write_part(odd, path, arrow)
-        with pytest.raises(BadDataFileError, match=sentence):
-            load(broken)
-    write_part(turns, path, arrow)
-    likely = _of_session(analysis, "probabilities", "nair_yuki").assign(mi_question="x")
-    write_part(likely, broken / "probabilities" / "part-000000.parquet", arrow)
-    with pytest.raises(BadDataFileError, match="the column mi_question holds something that is not a number"):
-        load(broken)
-
-
-def test_codes_as_categories_are_texts(broken: Path, analysis: ta.Analysis, arrow: Any) -> None:
-    whole = load(broken)
-    table = arrow.Table.from_pandas(_of_session(analysis, "parts", "nair_yuki").astype({"part": "category"}))
-    sys.modules["pyarrow.parquet"].write_table(table, broken / "parts" / "part-000000.parquet")
-    pd.testing.assert_frame_equal(load(broken).parts, whole.parts)
+def test_codes_as_categories_are_texts(broken: Path, from_parts: ta.Analysis) -> None:
+    changed(part_of(broken, "parts", 0), lambda one: one.astype({"part": "category"}))
+    pd.testing.assert_frame_equal(load(broken).parts, from_parts.parts)
 
 
 def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,54 +305,38 @@ def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest
 
 
 def test_commands_take_either_form(csv: Path, parts: Path, analysis: ta.Analysis, tmp_path: Path) -> None:
-    one, other = read_results(csv), read_results(parts)
-    measures = one.measured
-    pd.testing.assert_frame_equal(one.sessions[measures], other.sessions[measures], rtol=1e-5)
-    assert one.sessions["client"].tolist() == other.sessions["client"].tolist()
-    assert (one.tagger, one.about) == (other.tagger, other.about)
-    coded, same = (read_machine(one).turns.set_index(["session_id", "turn"]).sort_index() for one in (csv, parts))
-    pd.testing.assert_frame_equal(coded, same[list(coded)], rtol=1e-5, check_dtype=False)
-    assert coded["text"].tolist() == same["text"].tolist()
-    found = ta.export(parts, tmp_path / "e")
+    codes = analysis.turns.query("role == 'therapist'")[["session_id", "turn"]].assign(question=1)
+    options = {"by": "session_id", "measures": "therapist_question_rate"}
+    one, other = (ta.compare(folder, **options).table for folder in (csv, parts))
+    pd.testing.assert_frame_equal(one, other, rtol=1e-5)
+    one, other = (ta.agreement(folder, codes).codes for folder in (csv, parts))
+    pd.testing.assert_frame_equal(one, other, rtol=1e-5)
+    assert ta.export(parts, tmp_path / "e")[0].name == "sessions.csv"
     assert len(pd.read_csv(tmp_path / "e" / "turns.csv")) == len(analysis.turns)
-    assert found[0].name == "sessions.csv"
-
-
-def test_the_page_says_what_it_needs(parts: Path) -> None:
     with pytest.raises(BadOptionError, match=r"the page needs results written as CSV\. Say tanalyze run"):
         ta.report(parts)
     assert not (parts / "report.html").exists()
 
 
-def test_measures_that_another_program_left_out(analysis: ta.Analysis, tmp_path: Path) -> None:
-    folder = as_csv(analysis, tmp_path / "r")
-    path = folder / "sessions.csv"
-    told = pd.read_csv(path, dtype=str, keep_default_na=False).assign(lsm_turn_mean="NA")
-    told.to_csv(path, index=False)
-    with pytest.raises(BadDataFileError, match="the column lsm_turn_mean holds something that is not a number"):
-        read_sessions(folder, ["session_id", "lsm_turn_mean"])
-    (folder / "measures.csv").unlink()  # a table of somebody else's, with measures called as ours
-    assert read_results(folder).sessions["lsm_turn_mean"].isna().all()
-
-
-def test_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:
-    numbers = [1e-300, 123456.0, 0.1, -1.23457e22, 3.33333e-15, float("nan"), float("inf")]
-    texts = ["'=x", "1.50", "NA", "a\rb", "", "\u00e9", "nan"]
-    write_csv(pd.DataFrame({"n": numbers, "s": texts, "m": 1.0}), tmp_path / "t.csv")
+def test_odd_cells_and_numbers_come_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    texts = ["a\rb", "a\nb", "a\r\nb", 'say "x", y', "NA", "", "007", " x ", "\N{GRINNING FACE}", "a\0b", "=1+1", "-1"]
+    numbers = [1e-300, 123456.0, 0.1, -1.23457e22, 3.33333e-15, np.nan, np.inf, *range(5)]
+    write_csv(pd.DataFrame({"n": numbers, "s": texts, "m": 1.0}), path)
     for names in (None, ["n", "s"]):
-        back = read_csv(tmp_path / "t.csv", names, numbers=["n", "m", "absent"])
+        back = read_csv(path, names, numbers=["n", "m", "absent"])
         assert back["s"].tolist() == texts
         assert [f"{one:.6g}" for one in back["n"]] == [f"{one:.6g}" for one in numbers]
-    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfn,s\r\n,'-\r\n2,x\r\n")
-    back = read_csv(tmp_path / "t.csv", numbers=["n"])
-    assert back["n"].isna().tolist() == [True, False]
-    assert back["s"].tolist() == ["-", "x"]
+    path.write_bytes(b"\xef\xbb\xbfn,s\r\n,'-\r\n2,x\r\n")  # as a spreadsheet saves it
+    assert read_csv(path).to_dict("list") == {"n": ["", "2"], "s": ["-", "x"]}
+    assert read_csv(path, numbers=["n"])["n"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
         (b"n,s\n1,x\nlots,y\n", "the column n holds something that is not a number"),
+        (b"n,s\n1,x\nNA,y\n", "the column n holds something that is not a number"),
         (b"n,s\n1,\xff\xfe\n", r"it is not a table \(UnicodeDecodeError\)"),
         (b"", r"it is not a table \(EmptyDataError\)"),
         (b"s,t\n1,2\n", "it has no column n"),

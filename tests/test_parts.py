@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from folders import FAST, copied, files
 import therapy_analytics as ta
 from therapy_analytics import results
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.run import _work
+from therapy_analytics.run import work
 
 pytest.importorskip("pyarrow", reason="Parquet needs the package pyarrow")
 duckdb = pytest.importorskip("duckdb", reason="what DuckDB reads is shown where it is installed")
@@ -75,27 +76,17 @@ def test_pandas_arrow_and_duckdb_read_them(undisturbed: Path) -> None:
     assert {one for (one,) in ids} <= set(ta.load(undisturbed).sessions["session_id"])
 
 
-def test_there_are_no_folders_of_sessions_figures_or_words_unless_asked(undisturbed: Path) -> None:
+def test_there_are_no_folders_of_sessions_figures_or_words(undisturbed: Path) -> None:
     names = {path.name for path in undisturbed.iterdir()}
     assert not {"folders", "report.html", "sessions.csv", "profile.png", "evidence"} & names
     assert not list(undisturbed.rglob("*.png"))
     assert "text" not in pd.read_parquet(undisturbed / "turns")
 
 
-def test_figures_that_are_asked_for_bring_folders(talks: Path, tmp_path: Path) -> None:
-    drawn = ta.Writing(form="parquet", figures=("svg",))
-    out = ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=drawn).out
-    assert {"turns.csv", "timeline.svg"} <= {path.name for path in (out / "folders" / "nair_yuki").iterdir()}
-    assert (out / "profile.svg").is_file()
-    before = files(out)
-    shutil.rmtree(out / "folders" / "nair_yuki")
-    assert ta.run([talks / "nair_yuki.txt"], out, settings=FAST, writing=drawn).n_kept == 0
-    assert files(out) == before
-
-
-def test_a_page_cannot_be_had(talks: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadOptionError, match="--report"):
-        ta.run([talks], tmp_path / "r", settings=FAST, writing=ta.Writing(form="parquet", report=True))
+@pytest.mark.parametrize("asked", [{"report": True}, {"figures": ("svg",)}])
+def test_page_and_figures_cannot_be_had(asked: dict[str, Any], talks: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadOptionError, match=r"from tables in CSV\. Leave --.* out, or write CSV"):
+        ta.run([talks], tmp_path / "r", settings=FAST, writing=ta.Writing(form="parquet", **asked))
 
 
 def test_it_goes_on_where_it_was_stopped(
@@ -149,7 +140,8 @@ def test_the_other_form_leaves_nothing_of_this_one(talks: Path, tmp_path: Path) 
 def test_a_defect_is_told_again_when_its_part_is_kept(
     talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = _work.measure_batch
+    monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 200)
+    real = work.measure_batch
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **more: object) -> object:
         if any(session.id == "nair_tomas" for session in batch):
@@ -157,7 +149,7 @@ def test_a_defect_is_told_again_when_its_part_is_kept(
         return real(batch, *rest, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "measure_batch", fails)
+        patched.setattr(work, "measure_batch", fails)
         first = ta.run([talks], tmp_path / "r", settings=FAST, writing=PARTS)
     again = ta.run([talks], tmp_path / "r", settings=FAST, writing=PARTS)
     assert len(first.sessions) == N_SESSIONS

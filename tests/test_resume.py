@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -12,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -24,9 +26,9 @@ from matplotlib.figure import Figure
 import therapy_analytics as ta
 from therapy_analytics import results
 from therapy_analytics.core.errors import BadOptionError, CannotWriteError
-from therapy_analytics.readers import transcript_reading
+from therapy_analytics.measures.settings import program
 from therapy_analytics.results import opened
-from therapy_analytics.run import _work
+from therapy_analytics.run import executors, work
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +193,7 @@ def test_a_full_disk_stops_it_with_nothing_half_there(
 
 
 def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = _work.measure_batch
+    real = work.measure_batch
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **options: object) -> object:
         if any(session.id == "nair_tomas" for session in batch):
@@ -199,7 +201,7 @@ def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, m
         return real(batch, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr("therapy_analytics.measures.settings.TURNS_PER_BATCH", 2_000)
-    monkeypatch.setattr(_work, "measure_batch", fails)
+    monkeypatch.setattr(work, "measure_batch", fails)
     found = ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     (problem,) = found.problems
     assert "a defect of this program stopped session nair_tomas (KeyError in test_resume.py, line" in problem.problem
@@ -253,7 +255,51 @@ def test_what_others_keep_under_our_names_is_not_touched(name: str, talks: Path,
     assert len(files(tmp_path / "r")) == 1
 
 
-def test_no_words_stay_in_memory_after_a_run(talks: Path, tmp_path: Path) -> None:
-    ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
-    assert not _work._held
-    assert not transcript_reading._LAST
+def test_no_words_stay_in_memory_after_a_run(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("T: How is the quorvex?\nC: I sleep badly.\n")
+    ta.run([tmp_path / "a.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
+    gc.collect()
+    assert not [one for one in gc.get_objects() if isinstance(one, ta.Turn) and "quorvex" in one.text]
+
+
+def test_a_file_that_changes_during_a_run_is_left_out(
+    talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "talks").mkdir()
+    shutil.copy(talks / "boyle_lucia.txt", tmp_path / "talks" / "b.txt")
+    shutil.copy(talks / "nair_yuki.txt", tmp_path / "talks" / "c.txt")
+    (tmp_path / "talks" / "a.txt").write_text("T: How is the sleep?\nC: I sleep badly.\n")
+    changed = tmp_path / "talks" / "a.txt"
+    writing = ta.Writing(
+        figures=(), report=False, on_total=lambda _: changed.write_text("T: How are you?\nC: I am well.")
+    )
+    found = ta.run([tmp_path / "talks"], tmp_path / "r", settings=FAST, writing=writing)
+    assert [one.problem for one in found.problems] == ["session a: its file has changed since the run began"]
+    assert list(found.sessions["session_id"]) == ["b", "c"]
+
+
+def test_what_is_sent_to_workers_holds_no_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bytes] = []
+    real = executors.ThisProcess.submit
+
+    def submit(self: executors.ThisProcess, *call: object) -> Future[object]:
+        sent.append(pickle.dumps(call))
+        future = real(self, *call)  # type: ignore[arg-type, var-annotated]
+        sent.append(pickle.dumps(future.result()))
+        return future
+
+    monkeypatch.setattr(executors.ThisProcess, "submit", submit)
+    talk = "speaker,text\nTherapist,quorvex?\nClient,yes quorvex\n" * 9
+    (tmp_path / "a.csv").write_text(talk)
+    ta.run([tmp_path], tmp_path / "r", settings=FAST, writing=QUICK)
+    assert len(sent) == 2
+    assert not any(b"quorvex" in one for one in sent)
+
+
+def test_a_change_in_any_source_of_the_program_measures_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources: list[Path] = []
+    real = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda self: sources.append(self) or real(self))
+    program.__wrapped__()
+    package = Path(ta.__file__).parent
+    assert set(package.rglob("*.py")) <= set(sources)

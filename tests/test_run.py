@@ -327,7 +327,7 @@ analysis.TABLES += (
         }),
     ),
 )
-analysis.CSV_FILES["lengths"] = "lengths.csv"
+analysis.NAMED["lengths"] = analysis.TABLES[-1]
 
 import therapy_analytics as ta
 fast = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))

@@ -3,7 +3,7 @@
 >>> import therapy_analytics as ta
 >>> sessions = ta.read("transcripts/")  # doctest: +SKIP
 >>> analysis = ta.analyze(sessions)  # doctest: +SKIP
->>> ta.plots.timeline(analysis.turns.query("session_id == 'dana_1'"))  # doctest: +SKIP
+>>> ta.plots.session(analysis.where("session_id == 'dana_1'"))  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from therapy_analytics.report import report
     from therapy_analytics.results import load, wide
     from therapy_analytics.results.analysis import Analysis
-    from therapy_analytics.results.exports import export
     from therapy_analytics.run import Writing, analyze, run
     from therapy_analytics.run.dialogues import synchrony
+    from therapy_analytics.run.folders import write
     from therapy_analytics.speakers import speakers
     from therapy_analytics.stats.agreement import GoldOptions, agreement
     from therapy_analytics.stats.compare import CompareOptions, compare
+    from therapy_analytics.stats.exports import export
     from therapy_analytics.stats.outcomes import OutcomeOptions, outcomes
     from therapy_analytics.stats.training import TrainOptions, train
     from therapy_analytics.text import Lexicon, load_lexicon
@@ -40,7 +41,8 @@ _NAMES = {
     "stats.compare": ["CompareOptions"],
     "core.pseudonyms": ["load_pseudonyms"],
     "run.dialogues": ["synchrony"],
-    "results.exports": ["export"],
+    "stats.exports": ["export"],
+    "run.folders": ["write"],
     "text": ["Lexicon", "load_lexicon"],
     "measures": ["Column", "OnPage", "measure"],
     "stats.outcomes": ["OutcomeOptions"],
@@ -69,7 +71,7 @@ __all__ = [
     "Analysis", "Column", "CompareOptions", "GoldOptions", "Lexicon", "OnPage", "OutcomeOptions", "ReadOptions",
     "Session", "Settings", "TaggerOptions", "TrainOptions", "Turn", "Writing", "agreement", "analyze", "compare",
     "errors", "export", "load", "load_lexicon", "load_pseudonyms", "measure", "outcomes", "plots", "read",
-    "read_files", "reader", "report", "run", "speakers", "synchrony", "train", "wide",
+    "read_files", "reader", "report", "run", "speakers", "synchrony", "train", "wide", "write",
 ]  # fmt: skip
 
 

@@ -24,8 +24,8 @@ from process_judged import GIVEN
 from tagger_turns import CHATBOTS
 
 from therapy_analytics.core.session import ROLES
-from therapy_analytics.measures._codes import replies
-from therapy_analytics.measures.process._responses import counts_by_length, marked
+from therapy_analytics.measures.response_rows import counts_by_length, marked
+from therapy_analytics.measures.turns import replies
 from therapy_analytics.text import AnnotatedSession, annotate
 from therapy_analytics.text.lexicons import Matcher
 

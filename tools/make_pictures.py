@@ -15,7 +15,7 @@ from PIL import Image
 
 import therapy_analytics as ta
 from therapy_analytics.plots import PLOTS
-from therapy_analytics.plots._save import save
+from therapy_analytics.plots.files import save
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs"
 SHOWN = "lindqvist_dana_1"
 
-OF_A_SESSION = ("timeline", "profile", "synchrony")
+OF_A_SESSION = ("session", "profile", "synchrony")
 OF_A_RUN = ("thirds", "responses", "synchrony_overview")
 WIDTHS = {"": 174, "_column": 85}
 """Endings of the files, and the widths in print, in millimetres."""
@@ -59,8 +59,7 @@ def main() -> None:
 def _draw(analysis: ta.Analysis, names: tuple[str, ...]) -> None:
     for name in names:
         for ending, width in WIDTHS.items():
-            table = getattr(analysis, PLOTS[name].takes)
-            path = save(PLOTS[name], table, PICTURES / f"{name}{ending}.png", width_mm=width)
+            path = save(PLOTS[name], analysis, PICTURES / f"{name}{ending}.png", width_mm=width)
             with Image.open(path) as picture:
                 picture.load()
             picture.save(path, optimize=True, dpi=(300, 300))

@@ -1,21 +1,30 @@
-"""How much there is to hold in mind: ``python tools/size.py [FOLDER]`` prints lines, modules, bodies and names.
+"""How much there is to hold in mind: ``python tools/size.py [FOLDER]`` prints the rooms beside their budgets.
 
-For each sub-package the modules, their lines, the longest module and the longest function body; then what the design
-asks for (docs/architecture.md): modules over 600 lines, bodies over 60, class names that occur twice, functions called
-``of``, and cycles of imports between files. Lines are those of the file, with comments, docstrings and blank lines.
+For each room (a package below ``therapy_analytics``) its modules, lines, statements, and lines of TOML and of scripts
+and styles, beside the lines that docs/architecture.md allows; then what the design asks for: no loose file, modules up
+to 600 lines, bodies up to 60, no import of another room's private modules, none that goes up, no cycle between files,
+no class name twice. Lines are those of the file, with comments, docstrings and blank lines; statements are counted in
+the syntax tree, without docstrings.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import statistics
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "therapy_analytics"
 MOST_LINES, MOST_BODY = 600, 60
+BUDGETS = {
+    "core": 2_100, "readers": 8_000, "text": 1_900, "codes": 4_400, "speakers": 800, "measures": 6_200,
+    "results": 1_400, "stats": 7_400, "plots": 2_400, "coding": 500, "report": 1_900, "run": 1_600, "cli": 1_400,
+}  # fmt: skip
+"""The rooms, the lowest first (a room imports from those before it, or stays in itself), and lines at most of each."""
+MOST_ALL, MOST_WITHOUT_READERS = 40_000, 30_000
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -35,16 +44,64 @@ def functions(tree: ast.Module) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, Function))
 
 
+def n_statements(tree: ast.Module) -> int:
+    """Return how many statements a module has, without docstrings and other texts that stand alone."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    return sum(not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in nodes)
+
+
 def body_lines(function: Function) -> int:
     """Return how many lines the body of a function has, without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
+def whole_lines(function: Function) -> int:
+    """Return how many lines a function has, with its head and docstring."""
+    return (function.end_lineno or 0) - function.lineno + 1
+
+
 def module_name(path: Path, package: Path) -> str:
     """Return the dotted name of a module."""
     parts = path.relative_to(package.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(name: str) -> str:
+    """Return the room in which a dotted name of the package stands; "" for the package itself."""
+    return name.split(".")[1] if "." in name else ""
+
+
+def named_imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted names of the package that a module imports, anywhere in it."""
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        yield from (name for name in names if name.startswith(f"{PACKAGE.name}."))
+
+
+def is_private(name: str) -> bool:
+    """Return whether a dotted name goes through a private module or names something private."""
+    return any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
+
+
+def private_imports(package: Path) -> list[tuple[str, str]]:
+    """Return each import of what is private to another room: the module that imports, and the name."""
+    found = [
+        (module_name(path, package), name) for path, tree in trees(package).items() for name in named_imports(tree)
+    ]
+    return [(module, name) for module, name in found if room_of(module) != room_of(name) and is_private(name)]
+
+
+def upward_imports(package: Path) -> list[tuple[str, str]]:
+    """Return each import of a room from one that stands above it: the module that imports, and the name."""
+    order = list(BUDGETS)
+    found = [
+        (module_name(path, package), name) for path, tree in trees(package).items() for name in named_imports(tree)
+    ]
+    inside = [(module, name) for module, name in found if {room_of(module), room_of(name)} <= set(order)]
+    return [(module, name) for module, name in inside if order.index(room_of(name)) > order.index(room_of(module))]
 
 
 def imports(package: Path, *, everywhere: bool = False) -> dict[str, set[str]]:
@@ -97,35 +154,58 @@ def _reached(start: str, edges: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def main(package: Path) -> None:
-    """Print the table."""
+def rooms(package: Path) -> dict[str, dict[str, int]]:
+    """Return what each room holds: modules, lines, statements, lines of TOML, and of scripts and styles."""
     found = trees(package)
-    by_folder: dict[str, list[Path]] = defaultdict(list)
-    for path in found:
-        by_folder[path.parent.relative_to(package).as_posix()].append(path)
-    print(f"{'package':<24}{'modules':>8}{'lines':>8}{'longest module':>16}{'longest body':>14}")
-    for folder, paths in [*sorted(by_folder.items()), ("all", list(found))]:
-        lines = [n_lines(path) for path in paths]
-        bodies = [body_lines(one) for path in paths for one in functions(found[path])]
-        print(f"{folder:<24}{len(paths):>8}{sum(lines):>8,}{max(lines):>16}{max(bodies, default=0):>14}")
-    long_modules = [(n_lines(path), path) for path in found if n_lines(path) > MOST_LINES]
-    long_bodies = [
-        (body_lines(one), f"{path.relative_to(package)}:{one.name}")
-        for path, tree in found.items()
-        for one in functions(tree)
-        if body_lines(one) > MOST_BODY
+    table: dict[str, dict[str, int]] = {}
+    for room in BUDGETS:
+        paths = [path for path in found if path.relative_to(package).parts[0] == room]
+        data = [path for path in (package / room).rglob("*") if path.suffix in {".toml", ".js", ".css"}]
+        table[room] = {
+            "modules": len(paths),
+            "lines": sum(map(n_lines, paths)),
+            "statements": sum(n_statements(found[path]) for path in paths),
+            "TOML": sum(n_lines(path) for path in data if path.suffix == ".toml"),
+            "JS, CSS": sum(n_lines(path) for path in data if path.suffix != ".toml"),
+        }
+    return table
+
+
+def listed(what: str, found: Iterable[object]) -> None:
+    """Print how many things there are of a kind, and which."""
+    things = [str(one) for one in found]
+    print(f"{what}: {len(things)}", *(f"  {one}" for one in things), sep="\n")
+
+
+def main(package: Path) -> None:
+    """Print the table and what the design asks for."""
+    found, table = trees(package), rooms(package)
+    heads = ["modules", "lines", "at most", "statements", "TOML", "JS, CSS"]
+    print(f"{'room':<12}" + "".join(f"{head:>12}" for head in heads))
+    total = {head: sum(row[head] for row in table.values()) for head in next(iter(table.values()))}
+    for room, row in [*table.items(), ("all", total)]:
+        shown = {**row, "at most": BUDGETS.get(room, MOST_ALL)}
+        print(f"{room:<12}" + "".join(f"{shown[head]:>12,}" for head in heads))
+    others = total["lines"] - table["readers"]["lines"] - table["speakers"]["lines"]
+    print(f"without readers and speakers: {others:,} lines, at most {MOST_WITHOUT_READERS:,}\n")
+    every = [one for tree in found.values() for one in functions(tree)]
+    own = [one for one in every if one.name.startswith("_") and not one.name.startswith("__")]
+    print(f"functions: {len(every):,}; median lines {statistics.median(map(whole_lines, every)):.0f}")
+    print(f"private functions: {len(own):,}, {len(own) / len(every):.0%}")
+    longest = sorted(((n_lines(path), str(path.relative_to(package))) for path in found), reverse=True)
+    bodies = [
+        (body_lines(one), f"{path.relative_to(package)}:{one.name}") for path in found for one in functions(found[path])
     ]
     classes = Counter(node.name for tree in found.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    named_of = [path for path, tree in found.items() if any(one.name == "of" for one in functions(tree))]
-    print(f"\nmodules over {MOST_LINES} lines: {len(long_modules)}")
-    for lines, path in sorted(long_modules, reverse=True):
-        print(f"  {lines:>5} {path.relative_to(package)}")
-    print(f"bodies over {MOST_BODY} lines: {len(long_bodies)}")
-    for lines, where in sorted(long_bodies, reverse=True):
-        print(f"  {lines:>5} {where}")
-    print(f"class names that occur twice: {', '.join(name for name, n in classes.items() if n > 1) or 'none'}")
-    print(f"files with a function called `of`: {', '.join(path.name for path in named_of) or 'none'}")
-    print("cycles between files:", "; ".join(" <-> ".join(group) for group in cycles(imports(package))) or "none")
+    loose = {path.name for path in package.iterdir() if path.is_file()} - {"__init__.py", "py.typed"}
+    print(f"longest module: {longest[0]}; longest body: {max(bodies)}\n")
+    listed("loose files", sorted(loose))
+    listed(f"modules over {MOST_LINES} lines", [one for one in longest if one[0] > MOST_LINES])
+    listed(f"bodies over {MOST_BODY} lines", sorted((one for one in bodies if one[0] > MOST_BODY), reverse=True))
+    listed("class names that occur twice", [name for name, n in classes.items() if n > 1])
+    listed("imports of another room's private modules", [f"{one} <- {name}" for one, name in private_imports(package)])
+    listed("imports that go up", [f"{one} <- {name}" for one, name in upward_imports(package)])
+    listed("cycles between files", [" <-> ".join(group) for group in cycles(imports(package))])
 
 
 if __name__ == "__main__":

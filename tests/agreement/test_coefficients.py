@@ -10,9 +10,9 @@ from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall
 from statsmodels.stats import inter_rater
 
 from benchmarks.agreement_coverage import Case, simulated
-from therapy_analytics.stats.agreement import _coefficients as co
-from therapy_analytics.stats.agreement._coefficients import icc2
-from therapy_analytics.stats.agreement._tables import sessions_table
+from therapy_analytics.stats.agreement import agreement
+from therapy_analytics.stats.agreement import coefficients as co
+from therapy_analytics.stats.agreement.coefficients import icc2
 
 # Krippendorff (2011), Computing Krippendorff's alpha-reliability: four observers, twelve units, nominal .743.
 PUBLISHED = np.array(
@@ -122,18 +122,20 @@ def test_icc_is_undefined_where_nothing_varies():
 
 
 def test_limits_of_agreement_counted_by_hand():
-    # Differences -.1, 0, .1, .2, .3: mean .1, standard deviation sqrt(.025).
-    human = np.array([0.5, 0.4, 0.3, 0.2, 0.1])
-    rates = pd.DataFrame({"code": "c", "session_id": list("abcde"), "n_turns": 10, "human": human})
-    rates["machine"] = human + np.array([-0.1, 0, 0.1, 0.2, 0.3])
-    row = sessions_table(rates, dict(zip("abcde", range(5), strict=True))).iloc[0]
+    # Of 10 turns in each of five sessions; differences -.1, 0, .1, .2, .3: mean .1, standard deviation sqrt(.025).
+    human, machine = np.array([5, 4, 3, 2, 1]), np.array([4, 4, 4, 4, 4])
+    turns = pd.DataFrame({"session_id": np.repeat(list("abcde"), 10), "turn": np.tile(np.arange(10), 5)})
+    given = [(turns["turn"] < np.repeat(n, 10)).astype(int) for n in (human, machine)]
+    people = turns.assign(mi_question=given[0])
+    turns = turns.assign(role="therapist", mi_question=given[1], p_mi_question=0.5)
+    row = agreement(turns, people).sessions.iloc[0]
     sd = np.sqrt(0.025)
     assert row["mean_difference"] == pytest.approx(0.1)
     assert row["limit_high"] == pytest.approx(0.1 + 1.959964 * sd)
     assert row["mean_difference_hi"] == pytest.approx(0.1 + 2.776445 * sd / np.sqrt(5))  # t of 4 degrees
     assert row["limit_low_lo"] < row["limit_low"] < row["limit_low_hi"]
     # Two sessions of one counselor leave four clusters: no interval.
-    paired = sessions_table(rates, {"a": 0, "b": 0, "c": 1, "d": 2, "e": 3}).iloc[0]
+    paired = agreement(turns.assign(counselor=np.repeat(list("xxyzw"), 10)), people).sessions.iloc[0]
     assert paired["n_clusters"] == 4
     assert np.isnan(paired["mean_difference_lo"])
 

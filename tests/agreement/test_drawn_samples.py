@@ -11,8 +11,7 @@ import pytest
 from benchmarks.agreement_coverage import sample_kappas, talks
 from tests.agreement.conftest import turns_of
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.stats.agreement import agreement
-from therapy_analytics.stats.agreement._people import people_agreement
+from therapy_analytics.stats.agreement import agreement, people_agreement
 
 CODE = "mi_question"
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
-from therapy_analytics.stats.agreement._gold import GoldOptions, read_gold
-from therapy_analytics.stats.agreement._labels import LabelIndex
-from therapy_analytics.stats.agreement._machine import read_machine
-from therapy_analytics.stats.agreement._match import aligned, match, plain_id
+from therapy_analytics.stats.code_labels import LabelIndex
+from therapy_analytics.stats.machine_codes import read_machine
+from therapy_analytics.stats.people_codes import GoldOptions, read_gold
+from therapy_analytics.stats.turn_matching import aligned, match, plain_id
 
 
 def values(turns, table, **options):
@@ -41,20 +41,21 @@ def test_names_separated_by_semicolons(turns):
     assert given(values(turns, table, blank="missing"), "mi_change") == {1: 1}
 
 
-def test_a_row_for_each_turn_and_coder_and_a_column_for_each_coder_are_the_same(turns):
-    long = pd.DataFrame(
-        {
-            "session_id": "s0",
-            "turn": [0, 0, 2, 2],
-            "annotator_id": list("abab"),
-            "code": ["question", "input", "question"] * 1 + [""],
-        }
-    )
-    wide = pd.DataFrame({"session_id": "s0", "turn": [0, 2], "coder_a": ["question"] * 2, "coder_b": ["input", ""]})
-    one, two = values(turns, long), values(turns, wide)
-    assert given(one, "mi_question", "a") == given(two, "mi_question", "coder_a") == {0: 1, 2: 1}
-    assert given(one, "mi_question", "b") == {0: 0, 2: 0}
-    assert given(one, "mi_input", "b") == given(two, "mi_input", "coder_b") == {0: 1, 2: 0}
+def test_rows_without_a_value_are_the_codes_of_their_turn(turns):
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 0, 2, 2], "annotator_id": list("abab")})
+    found = values(turns, table.assign(code=["question", "input", "question", ""]))
+    assert given(found, "mi_question", "a") == {0: 1, 2: 1}
+    assert given(found, "mi_question", "b") == {0: 0, 2: 0}
+    assert given(found, "mi_input", "b") == {0: 1, 2: 0}
+
+
+@pytest.mark.parametrize("column", ["coder_a", "kategorie", "note"])
+def test_a_table_of_another_form_is_told_what_it_lacks(column, turns):
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2], column: ["question", "input"]})
+    lacks = "it has no column code, and no column of 0 and 1 that is named for a code"
+    with pytest.raises(BadOptionError, match=f"{lacks}. Give columns session_id, turn, code and value"):
+        values(turns, table)
+    assert given(values(turns, table, columns={"code": column}), "mi_question") == {0: 1, 2: 0}
 
 
 def test_rows_of_codes_say_nothing_of_turns_that_they_do_not_list(turns):
@@ -87,10 +88,10 @@ def test_codes_that_the_transcripts_brought(turns):
 
 def test_labels_of_misc_reach_the_codes_by_their_crosswalks(turns):
     # RF (reframe) overlaps with reflection: whether the turn is one stays open.
-    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4, 6], "t2": ["SR", "OQ", "RF", "AF"]})
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4, 6], "code": ["SR", "OQ", "RF", "AF"]})
     found = values(turns, table)
     assert given(found, "mi_question") == {0: 0, 2: 1, 4: 0, 6: 0}
-    assert given(values(turns, table.assign(t2=["SR", "CR", "RF", "OQ"])), "mi_reflection") == {0: 1, 2: 1, 6: 0}
+    assert given(values(turns, table.assign(code=["SR", "CR", "RF", "OQ"])), "mi_reflection") == {0: 1, 2: 1, 6: 0}
 
 
 def test_absence_of_some_kinds_says_nothing_of_the_whole(turns):
@@ -103,7 +104,7 @@ def test_absence_of_some_kinds_says_nothing_of_the_whole(turns):
 
 
 def test_thought_units_are_joined_to_turns(turns):
-    table = pd.DataFrame({"session_id": "s0", "turn": [0, 0, 2, 2], "label": ["OQ", "SR", "CR", "FA"]})
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 0, 2, 2], "code": ["OQ", "SR", "CR", "FA"]})
     found = values(turns, table)
     assert given(found, "mi_question") == {0: 1, 2: 0}
     assert given(found, "mi_reflection") == {0: 1, 2: 1}
@@ -112,7 +113,7 @@ def test_thought_units_are_joined_to_turns(turns):
 def test_the_users_own_labels(turns, tmp_path):
     own = tmp_path / "labels.csv"
     own.write_text("label,code\nFRAGE,mi_question\nsonst,\nRefl,mi.reflection\n", encoding="utf-8")
-    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4], "kategorie": ["Frage", "Sonst", "REFL"]})
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4], "code": ["Frage", "Sonst", "REFL"]})
     assert given(values(turns, table, labels=own), "mi_question") == {0: 1, 2: 0, 4: 0}
     own.write_text("label,code\nFRAGE,nonsense\n", encoding="utf-8")
     with pytest.raises(BadDataFileError, match="'nonsense' of 'frage' is not known"):
@@ -261,10 +262,12 @@ def test_the_plain_form_of_a_name():
 def test_words_of_people_are_in_no_note_and_no_error(turns):
     secret = [f"my secret number {one} is private" for one in range(8)]
     table = pd.DataFrame({"session_id": "s0", "turn": range(8), "question": [1, 0] * 4, "comment": secret})
-    table["labels"] = ["reflection", "my boss Bob beats me up at work", "question", "bob"] * 2
-    found = read_gold(read_machine(turns), table, GoldOptions())
-    assert not [note for note in found.notes if "secret" in note or "bob" in note.lower()]
-    assert "2 labels of no code of the machine." in found.notes
+    labels = ["reflection", "my boss Bob beats me up at work", "question", "bob"] * 2
+    for one in (table, table.drop(columns="question").assign(code=labels)):
+        notes = read_gold(read_machine(turns), one, GoldOptions()).notes
+        assert not [note for note in notes if "secret" in note or "bob" in note.lower()]
+        assert "Columns left out: comment." in notes
+    assert "2 labels of no code of the machine." in notes
 
 
 def test_what_follows_from_another_book_is_said(turns):
@@ -289,7 +292,7 @@ def test_the_one_code_of_a_set_is_named_or_follows_from_the_codes(turns):
     )
     found = read_gold(read_machine(turns), flags, GoldOptions()).sets
     assert found["value"].tolist() == ["mi_question", "other"]  # turn 4 has two of them
-    named = flags.assign(main=["reflection", "other", "question"])
+    named = flags[["session_id", "turn"]].assign(code=["reflection", "other", "question"])
     found = read_gold(read_machine(turns), named, GoldOptions()).sets
     assert found["value"].tolist() == ["mi_reflection", "other", "mi_question"]
     assert np.array_equal(found["place"], [0, 2, 4])

@@ -286,7 +286,7 @@ def test_a_run_with_two_processes_plots_and_an_edit_during_it(
         assert about["tagger"]["codebooks"] == ["our_clinic"]
         turns = pd.read_csv(tmp_path / str(n) / "sessions" / "nair_yuki" / "turns.csv")
         assert turns["our_clinic_joining"].isna().equals(turns["role"] != "therapist")
-    assert (tmp_path / "1" / "sessions" / "nair_yuki" / "timeline.png").exists()
+    assert (tmp_path / "1" / "sessions" / "nair_yuki" / "session.png").exists()
     assert [code.column for code in results[0].rated] == list(COLUMNS)
 
 

@@ -13,7 +13,6 @@ from coding.samples import codes_of, drawn, invented, sample_of
 
 from therapy_analytics.codes import codebook_named
 from therapy_analytics.coding import coding_page, read_sample
-from therapy_analytics.coding._books import book_json
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError, UnknownNameError
 
 
@@ -69,8 +68,8 @@ def test_one_book_has_files_of_its_own(small: Path) -> None:
 
 
 @pytest.mark.parametrize("book", ["mi", "bolt", "misc", "miti", "process", "epitome"])
-def test_every_code_of_the_package_has_a_key_of_its_own(book: str) -> None:
-    codes = book_json(codebook_named(book))["codes"]
+def test_every_code_of_the_package_has_a_key_of_its_own(book: str, small: Path) -> None:
+    codes = data_of(coding_page(small, "Ann", book=book))["books"][0]["codes"]
     assert len(codes) == len(codebook_named(book).codes)
     for role in ("therapist", "client"):
         keys = [code["key"] for code in codes if code["role"] == role]
@@ -79,9 +78,9 @@ def test_every_code_of_the_package_has_a_key_of_its_own(book: str) -> None:
         assert [code["key"] == "0" for code in codes] == [code["rest"] for code in codes]
 
 
-def test_sub_codes_stand_under_their_parent() -> None:
-    codes = [(code["column"], code["parent"]) for code in book_json(codebook_named("mi"))["codes"]]
-    assert codes[:3] == [
+def test_sub_codes_stand_under_their_parent(small: Path) -> None:
+    (book,) = data_of(coding_page(small, "Ann", book="mi"))["books"]
+    assert [(code["column"], code["parent"]) for code in book["codes"][:3]] == [
         ("mi_question", ""),
         ("mi_question_open", "mi_question"),
         ("mi_question_closed", "mi_question"),

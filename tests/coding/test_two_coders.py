@@ -15,8 +15,7 @@ from commands import tanalyze
 import therapy_analytics as ta
 from therapy_analytics.coding import between_coders
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.agreement._people import people_agreement
+from therapy_analytics.stats.agreement import GoldOptions, people_agreement
 from therapy_analytics.stats.training import TrainOptions, material_of
 
 QUESTIONS = ("question", "question_open")

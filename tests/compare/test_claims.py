@@ -12,11 +12,10 @@ import pytest
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.results import references
 from therapy_analytics.stats.compare import CompareOptions, compare
-from therapy_analytics.stats.compare._groups import contrasts, grouped
-from therapy_analytics.stats.compare._measures import choose
-from therapy_analytics.stats.compare._reference import against_references
-from therapy_analytics.stats.compare._results import built_in_codebook, read_results
-from therapy_analytics.stats.compare._table import comparison_table, groups_table
+from therapy_analytics.stats.compare.groups import choose, contrasts, grouped
+from therapy_analytics.stats.compare.reference import against_references
+from therapy_analytics.stats.compare.sessions import built_in_codebook, read_results
+from therapy_analytics.stats.compare.tables import comparison_table, groups_table
 
 _BOOK = built_in_codebook()
 CLAIMED = tuple(_BOOK.index[_BOOK["compare"] == "tested"])

@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import therapy_analytics as ta
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots import PLOTS
 from therapy_analytics.results import references
 from therapy_analytics.stats.compare import CompareOptions, compare
-from therapy_analytics.stats.compare._groups import grouped
-from therapy_analytics.stats.compare._measures import choose
-from therapy_analytics.stats.compare._results import read_results
-from therapy_analytics.stats.compare._table import groups_table
+from therapy_analytics.stats.compare.groups import choose, grouped
+from therapy_analytics.stats.compare.sessions import built_in_codebook, read_results
+from therapy_analytics.stats.compare.tables import groups_table
 
 MEASURES = ("therapist_question_rate", "therapist_reflection_rate", "therapist_input_rate", "therapist_words_per_turn")
 FEW = CompareOptions(permutations=1_000)
+BOOK = built_in_codebook()
 
 
 def sessions(n: int = 40, seed: int = 0, **about: object) -> pd.DataFrame:
@@ -40,7 +41,7 @@ def folder(path: Path, frame: pd.DataFrame, **tagger: str) -> Path:
     """Write a folder of results."""
     path.mkdir()
     frame.to_csv(path / "sessions.csv", index=False)
-    read_results(frame).codebook.reset_index().to_csv(path / "codebook.csv", index=False)
+    BOOK[BOOK.index.isin(frame.columns)].reset_index().to_csv(path / "codebook.csv", index=False)
     recipe = {
         "therapy_analytics": "0.1.0",
         "options": {"seed": 0},
@@ -85,7 +86,7 @@ def test_the_same_again_to_the_byte(tmp_path: Path) -> None:
     frame = sessions()
     tables = [compare(frame, options=FEW) for _ in range(2)]
     for name, found in zip("ab", tables, strict=True):
-        found.write(tmp_path / name, plots=True)
+        ta.write(found, tmp_path / name)
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert "comparison_process.png" in names
     for name in names:
@@ -96,21 +97,23 @@ def test_the_same_again_to_the_byte(tmp_path: Path) -> None:
 
 def test_the_folder_is_private_and_what_is_in_it_is_kept(tmp_path: Path) -> None:
     found = compare(sessions(), options=FEW)
-    out = found.write(tmp_path / "c", plots=False)
+    out = tmp_path / "c"
+    ta.write(found, out, plots=False)
     assert out.stat().st_mode & 0o777 == 0o700
-    found.write(out, plots=False)
+    ta.write(found, out, plots=False)
     (out / "mine.txt").write_text("x")
     with pytest.raises(BadOptionError, match=r"mine\.txt"):
-        found.write(out, plots=False)
+        ta.write(found, out, plots=False)
     assert (out / "mine.txt").read_text() == "x"
 
 
 def test_a_recipe_that_was_tampered_with_deletes_nothing_elsewhere(tmp_path: Path) -> None:
     found = compare(sessions(), options=FEW)
-    out = found.write(tmp_path / "c", plots=False)
+    out = tmp_path / "c"
+    ta.write(found, out, plots=False)
     (tmp_path / "mine.txt").write_text("x")
     (out / "comparison.json").write_text('{"files": ["../mine.txt", "", "..", 7]}')
-    found.write(out, plots=False)
+    ta.write(found, out, plots=False)
     assert (tmp_path / "mine.txt").exists()
 
 
@@ -233,8 +236,7 @@ def test_ids_that_look_like_numbers_stay_names(tmp_path: Path) -> None:
 
 def test_copies_are_no_evidence() -> None:
     rng = np.random.default_rng(0)
-    book = read_results(sessions()).codebook
-    names = [name for name in book.index[book["unit"] == "proportion"] if book.at[name, "family"] == "process"][:30]
+    names = BOOK.index[(BOOK["unit"] == "proportion") & (BOOK["family"] == "process")][:30]
     frame = pd.DataFrame(rng.random((10, 30)), columns=names).assign(
         counselor=list("ab") * 5, session_id=list("0123456789")
     )
@@ -323,8 +325,6 @@ def test_a_figure_without_groups_says_so() -> None:
 
 @pytest.mark.parametrize(("name", "by"), [("annomi", "mi_quality"), ("hlqc", "quality")])
 def test_quality_is_found_from_the_machines_own_codes(corpora: Path, name: str, by: str) -> None:
-    import therapy_analytics as ta
-
     read = [session for reading in ta.read_files([corpora / name]) for session in reading.sessions]
     kept = [one for one in read if one.metadata["quality_label_disputed"] != "True"]
     few = []

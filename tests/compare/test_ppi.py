@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.stats.compare._ppi import (
+from therapy_analytics.stats.compare.powered import (
     FEWEST_EVENTS,
     Powered,
     powered_differences,

@@ -117,7 +117,7 @@ def test_a_reader_is_one_file(extended: Path, results: Path, page: dict[str, Any
     sessions = pd.read_csv(results / "sessions.csv")
     assert sessions["n_turns"].tolist() == [2 * N_PAIRS] * N_TALKS
     assert [one["id"] for one in page["sessions"]] == sessions["session_id"].tolist()
-    assert all((results / "sessions" / one / "timeline.png").is_file() for one in sessions["session_id"])
+    assert all((results / "sessions" / one / "session.png").is_file() for one in sessions["session_id"])
 
 
 def test_a_measure_is_one_file(extended: Path, results: Path, page: dict[str, Any]) -> None:

@@ -9,10 +9,10 @@ import pytest
 from tests.undefined import without_totals
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures._codes import shipped_codes
 from therapy_analytics.measures.intervals import wilson
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates, code_of_measure, measure_of_code
 from therapy_analytics.measures.process.reflection_to_question import reflection_to_question
+from therapy_analytics.measures.turns import shipped_codes
 
 # T C T C T C T C: four therapist turns.
 SPOKEN = [

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.measures.process._profile import EXPECTED
-from therapy_analytics.measures.rates import rate_columns
+from therapy_analytics.measures.base import rate_columns
+from therapy_analytics.measures.profile_rows import EXPECTED
 from therapy_analytics.measures.rows import as_part, measure_rows, row_column
 from therapy_analytics.results.frames import profile_table, wide, wide_turns
 

@@ -11,7 +11,7 @@ from therapy_analytics.codes import load_tagger, with_codes
 from therapy_analytics.core.session import Role, Session, Turn
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.rates import counted_rate
-from therapy_analytics.measures.turns import last_of, next_of, slopes, third_of
+from therapy_analytics.measures.turns import last_of, next_of, third_of
 from therapy_analytics.text import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.text.lexicons import Matcher
 
@@ -42,8 +42,6 @@ def test_turns_before_and_after_are_of_the_same_session(batch: Batch) -> None:
     assert next_of(last, "therapist").tolist() == [-1]
     assert [third_of(one).tolist() for one in batch] == [[0, 0, 1, 2], [], [0, 0, 1, 1, 2, 2], [0]]
     assert next_of(nothing, "client").tolist() == []
-    with pytest.raises(ValueError, match="read-only"):
-        last_of(third, "client")[0] = 1
 
 
 def test_what_is_cached_is_computed_once_and_not_for_changed_copies(batch: Batch) -> None:
@@ -76,10 +74,3 @@ def test_rates_of_no_turns_are_undefined() -> None:
     np.testing.assert_equal(list(counted_rate("a_rate", 0, 0).values()), [*[np.nan] * 4, 0])
     found = counted_rate("a_rate", 0, 4)
     assert (found["a_rate"], found["a_rate_lo"], found["n_a"], found["out_of_a"]) == (0, 0, 0, 4)
-
-
-def test_slopes_are_those_of_a_fit() -> None:
-    generator = np.random.default_rng(0)
-    places, values = generator.random(12), generator.random((12, 3))
-    np.testing.assert_allclose(slopes(places, values), np.polyfit(places, values, 1)[0])
-    assert np.isnan(slopes(np.zeros(3), values[:3])).all()

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from therapy_analytics.stats.outcomes._associations import (
+from therapy_analytics.stats.outcomes.associations import (
     ADJUSTED,
     BETTER,
     BOUND,
@@ -18,9 +18,23 @@ from therapy_analytics.stats.outcomes._associations import (
     WORSE,
     associations,
 )
-from therapy_analytics.stats.outcomes._findings import NO_CAUSE, findings
-from therapy_analytics.stats.outcomes._levels import CLIENTS, CLIENTS_ALONE, COUNSELORS, SESSIONS_ALONE, WITHIN, nesting
-from therapy_analytics.stats.outcomes._targets import BEFORE, SESSIONS, Y, target_rows, with_groups
+from therapy_analytics.stats.outcomes.levels import (
+    BEFORE,
+    CLIENTS,
+    CLIENTS_ALONE,
+    COUNSELORS,
+    SESSIONS,
+    SESSIONS_ALONE,
+    WITHIN,
+    Y,
+    nesting,
+    target_rows,
+    with_groups,
+)
+from therapy_analytics.stats.outcomes.scales import Scale
+from therapy_analytics.stats.outcomes.words import NO_CAUSE, findings
+
+ORS = [Scale(name="ors", label="ORS", higher_is_better=True)]
 
 
 def _study(
@@ -168,7 +182,7 @@ def test_without_numbers_nothing_is_said_within_clients() -> None:
     assert set(unknown["note"]) == {NO_ORDER}
     assert unknown["p"].isna().all()
     assert _row(found, CLIENTS)["finding"] == BETTER
-    told = findings(found, {"ors": True}).open
+    told = findings(found, ORS).open
     assert any("Between sessions of one client" in one and NO_ORDER in one for one in told)
 
 
@@ -281,7 +295,7 @@ def test_what_goes_with_the_length_alone_is_not_shown_beyond_it() -> None:
     found = _found(table, targets=["session"])
     assert _row(found, CLIENTS)["finding"] == BETTER
     assert _row(found, CLIENTS, adjusted=ADJUSTED)["finding"] == OPEN
-    (sentence,) = findings(found, {"ors": True}).found
+    (sentence,) = findings(found, ORS).found
     assert sentence.endswith("With the length of the session held constant it is not shown.")
 
 
@@ -305,16 +319,14 @@ def test_order_of_rows_makes_no_difference() -> None:
 def test_findings_are_sentences() -> None:
     table = _study(1, 14, 5, seed=13, slope=1.5)
     found = _found(table)
-    told = findings(found, {"ors": True}, labels={"m0": "reflections", "ors": "ORS"})
-    within = [
-        one for one in told.found if one.startswith("**In sessions with higher reflections than the client's others**")
-    ]
+    told = findings(found, ORS)
+    within = [one for one in told.found if one.startswith("**In sessions with higher m0 than the client's others**")]
     assert len(within) == 1
     assert "the session's ORS was better (higher): +" in within[0]
     assert told.open[-1] == NO_CAUSE
     assert any("counselors nothing can be said" in one for one in told.open)
-    few = findings(_found(_study(1, 3, 1).assign(client="")), {"ors": True})
-    assert few.found == ()
+    few = findings(_found(_study(1, 3, 1).assign(client="")), ORS)
+    assert few.found == []
     assert any("nothing can be said" in one for one in few.open)
 
 

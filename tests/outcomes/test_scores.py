@@ -1,4 +1,4 @@
-"""Tables of scores as people keep them: every form gives the same scores, and what cannot be used is named."""
+"""Tables of scores: every form gives the same scores, and what cannot be used is named."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
-from therapy_analytics.stats.compare._dates import dates_fit, iso_dates
-from therapy_analytics.stats.outcomes._scales import built_in_scales, reliable_change, scale_index
-from therapy_analytics.stats.outcomes._scores import read_scores
+from therapy_analytics.stats.outcomes.scales import built_in_scales, reliable_change, scale_index
+from therapy_analytics.stats.outcomes.scores import read_scores
 
 KNOWN = scale_index()
 
@@ -31,10 +30,6 @@ FORMS = {
         "phq9_total": [18, 9, 12],
     },
     "a row a score": {"client": ["Ann", "Ann", "Bo"], "time": [1, 3, 1], "scale": ["PHQ9"] * 3, "score": [18, 9, 12]},
-    "a row a client": {"client": ["Ann", "Bo"], "phq9_1": [18, 12], "phq9_2": ["", ""], "phq9_3": [9, None]},
-    "words in the names": {"Case": ["Ann", "Bo"], "PHQ-9 session 1": [18, 12], "PHQ-9 session 3": [9, "n/a"]},
-    "the session first": {"client": ["Ann", "Bo"], "s1_phq9": [18, 12], "s3_phq9": [9, "."]},
-    "times": {"client": ["Ann", "Bo"], "PHQ9 T1": [18, 12], "PHQ9 T3": [9, ""]},
 }
 
 
@@ -83,6 +78,13 @@ def test_columns_are_named_where_their_names_do_not_say():
         scores_of({"client": ["Ann"], "PHQ-9": [18]}, columns={"client": "Fall"})
 
 
+def test_dates_are_read_in_whole_or_in_part():
+    cells = ["March 2024", "4 Mar 2024", "03/2024", "2024/3/4", "45355", "2024-02-30", "2024-03-04 00:00:00"]
+    wanted = ["2024-03", "2024-03-04", "2024-03", "2024-03-04", "2024-03-04", "", "2024-03-04"]
+    _, found = scores_of({"client": "Ann", "date": cells, "ORS": 20})
+    assert found.table["date"].tolist() == wanted
+
+
 def test_scores_that_a_scale_cannot_have_are_named_and_not_used():
     frame = {"session_id": ["a", "b", "c", "d"], "PHQ-9": ["12", "99", "high", ""]}
     _, found = scores_of(frame)
@@ -114,6 +116,13 @@ MISTAKES = [
         ),
     ),
     (
+        {"client": ["Ann"], "phq9_1": [18], "PHQ-9 session 3": [9]},
+        (
+            "--outcomes: no column is a scale that is known (its columns: phq9_1, PHQ-9 session 3). Of columns such as "
+            "phq9_1, phq9_2 make rows: client, session_number, and one column a scale."
+        ),
+    ),
+    (
         {"client": ["Ann"], "date": ["3/4/2024"], "ORS": [20]},
         (
             "date: dates such as 3/4/2024 stand in the table, and nothing tells the day from the month. Write dates as"
@@ -141,23 +150,36 @@ def test_mistakes_are_told_in_words(frame, message):
     assert str(caught.value) == message
 
 
+def test_a_file_that_is_no_table_is_said_to_be_none(tmp_path: Path):
+    path = tmp_path / "scores.sav"
+    path.write_bytes(b"nothing")
+    with pytest.raises(BadDataFileError, match=r"it is no table that can be read. Save it as CSV \(UTF-8\) or xlsx"):
+        read_scores(path, KNOWN)
+
+
 def test_directions_are_said_once():
     with pytest.raises(BadOptionError, match="'mood' stands in both --better and --worse"):
         scale_index(better=["Mood"], worse=["mood"])
     with pytest.raises(BadOptionError, match="of the PHQ-9 a lower score is better"):
         scale_index(better=["PHQ-9"])
-    assert scale_index(worse=["PHQ-9"]).find("phq9").label == "PHQ-9"
+    assert scale_index(worse=["PHQ-9"])["phq9"].label == "PHQ-9"
 
 
 def test_a_table_of_scales_goes_before_what_the_package_knows(tmp_path):
     path = tmp_path / "scales.csv"
     path.write_text("Name,Better,Low,High,SD,Reliability\nmood,higher,0,10,2,0.875\nPHQ-9,lower,0,27,,\n")
     index = scale_index(own=path)
-    assert index.find("Mood").reliable == pytest.approx(1.96 * 2 * 0.5)  # sqrt(2 * (1 - .875)) = .5
-    assert not index.find("phq9").reliable > 0
-    path.write_text("name,better\nmood,up\n")
-    with pytest.raises(BadDataFileError, match="row 2 has no name, or does not say what is better"):
-        scale_index(own=path)
+    assert index["mood"].reliable == pytest.approx(1.96 * 2 * 0.5)  # sqrt(2 * (1 - .875)) = .5
+    assert not index["phq9"].reliable > 0
+    for text, message in {
+        "name,better\nmood,up\n": "row 2 has no name, or does not say what is better",
+        "name,label\nmood,Mood\n": "it has no column better",
+        "name,better,low\nmood,lower,x\n": "low in row 2 is no number",
+        "name,better,sd,reliability\nmood,lower,1,3\n": "the reliability in row 2 is not between 0 and 1",
+    }.items():
+        path.write_text(text)
+        with pytest.raises(BadDataFileError, match=message):
+            scale_index(own=path)
 
 
 def test_built_in_scales_have_a_source_and_numbers_that_fit_their_range():
@@ -173,17 +195,3 @@ def test_built_in_scales_have_a_source_and_numbers_that_fit_their_range():
     errors = {one.name: one.by_error for one in built_in_scales() if one.by_error > 0}
     assert errors == {"core10": pytest.approx(0.1), "bdi2": pytest.approx(0.05)}
     assert reliable_change(12.75, 0.93) == pytest.approx(9.35, abs=0.005)  # 1.96 * 12.75 * sqrt(.14)
-
-
-def test_partial_dates():
-    cells = ["March 2024", "4 Mar 2024", "03/2024", "2024/3/4", "45355", "2024-02-30", "2024-03-04 00:00:00"]
-    wanted = ["2024-03", "2024-03-04", "2024-03", "2024-03-04", "2024-03-04", "", "2024-03-04"]
-    assert iso_dates(cells) == wanted
-    assert not dates_fit("", "2024")
-
-
-def test_a_file_that_is_no_table_is_said_to_be_none(tmp_path: Path):
-    path = tmp_path / "scores.sav"
-    path.write_bytes(b"nothing")
-    with pytest.raises(BadDataFileError, match=r"it is no table that can be read. Save it as CSV \(UTF-8\) or xlsx"):
-        read_scores(path, KNOWN)

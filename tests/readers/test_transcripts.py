@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,13 @@ import pytest
 from therapy_analytics.core.errors import BadDataFileError, NothingToReadError
 from therapy_analytics.core.session import Session
 from therapy_analytics.readers import ReadOptions, choose_reader, read_files, transcript_reading
-from therapy_analytics.readers.transcript_reading import Names, read_again, read_transcript
+from therapy_analytics.readers.transcript_reading import Names, read_named, read_transcript
 from therapy_analytics.readers.transcripts import Transcript, find_transcripts
 
 pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
 """The tables beside these transcripts tell of other sessions as well."""
 
 CHAT = "T: How are you?\nC: Well, I think.\n"
-
-
-@pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
-    """Let no test see what another has read."""
-    yield
-    transcript_reading._LAST.clear()
 
 
 def test_a_transcript_travels_and_is_read_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,17 +76,29 @@ def test_names_are_settled_over_a_run() -> None:
     assert names.settle("b", "b", b"1") == ("b", ("The same words as in session a.",))
 
 
-def test_the_last_reading_is_kept_until_the_file_changes(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(CHAT)
-    transcript = Transcript("a.txt", str(path))
-    first = read_again(transcript, ReadOptions())
-    assert read_again(transcript, ReadOptions()) is first
-    assert read_again(transcript, ReadOptions(therapist="C")) is not first
-    path.write_text(CHAT.replace("Well", "Good"))
-    assert read_again(transcript, ReadOptions()).sessions[0].turns[1].text.startswith("Good")
-    path.unlink()
-    assert read_again(transcript, ReadOptions()).problem is not None
+def test_sessions_are_named_over_a_run_and_looked_up_by_these_names(tmp_path: Path) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text(CHAT)
+        (tmp_path / folder / "sessions.csv").write_text("session_id,site\na,North\na-2,South\n")
+    names = Names()
+    found = [read_named(one, ReadOptions(), names) for one in find_transcripts([tmp_path])]
+    assert [(reading.sessions[0].id, reading.sessions[0].metadata["site"], ids) for reading, ids in found] == [
+        ("a", "North", None), ("a-2", "South", ("a-2",)),
+    ]  # fmt: skip
+    assert found[1][0].sessions[0].notes == ("The same words as in session a.",)
+
+
+def test_too_little_memory_for_a_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    (tmp_path / "a.txt").write_text(CHAT)
+    monkeypatch.setattr(transcript_reading, "load_source", full)
+    problem = read_transcript(Transcript("a.txt", str(tmp_path / "a.txt")), ReadOptions()).problem
+    assert problem is not None
+    assert "not enough memory" in problem.problem
+    assert "split the file" in problem.remedy
 
 
 def site(folder: Path) -> str | None:

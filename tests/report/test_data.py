@@ -15,10 +15,10 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.codes import builtin_codebooks
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
-from therapy_analytics.report._data import report_data
-from therapy_analytics.report._files import numbers, plain, read_columns
-from therapy_analytics.report._overview import tagger_words
+from therapy_analytics.core.printable import tagger_words
 from therapy_analytics.report._session import usable
+from therapy_analytics.report.data import report_data
+from therapy_analytics.report.files import numbers, plain, read_columns
 from therapy_analytics.run import Writing
 
 Json = dict[str, Any]

@@ -14,12 +14,12 @@ import pytest
 from scipy import stats
 
 from therapy_analytics.report import _between, _findings, _look_first
-from therapy_analytics.report._codebook import Shown, chosen
-from therapy_analytics.report._data import report_data, standing_out
-from therapy_analytics.report._overview import who
+from therapy_analytics.report.data import report_data, standing_out
+from therapy_analytics.report.overview import who
+from therapy_analytics.report.shown import Shown, chosen
 from therapy_analytics.results.references import reference_profiles
-from therapy_analytics.stats.compare import _reference
-from therapy_analytics.stats.compare._results import Results, built_in_codebook, read_results
+from therapy_analytics.stats.compare import reference
+from therapy_analytics.stats.compare.sessions import Results, built_in_codebook, read_results
 
 _BOOK = built_in_codebook()
 CLAIMED = tuple(_BOOK.index[_BOOK["compare"] == "tested"])
@@ -183,27 +183,27 @@ def test_two_sessions_are_no_group(read: Results) -> None:
 
 
 def test_the_test_is_the_beta_binomial() -> None:
-    like = _reference.Spread(2.0, 6.0, 0.25, 0.144)
+    like = reference.Spread(2.0, 6.0, 0.25, 0.144)
     beside = stats.betabinom(20, 2, 6)
     tail = beside.sf(13) + beside.pmf(13) / 2
-    assert _reference.two_sided(np.array([13.0]), np.array([20.0]), like)[0] == pytest.approx(2 * tail)
-    assert np.isnan(_reference.two_sided(np.array([nan, 1.0]), np.array([20.0, 0.0]), like)).all()
+    assert reference.two_sided(np.array([13.0]), np.array([20.0]), like)[0] == pytest.approx(2 * tail)
+    assert np.isnan(reference.two_sided(np.array([nan, 1.0]), np.array([20.0, 0.0]), like)).all()
 
 
 @pytest.mark.parametrize("row", [(0.0, 0.1), (1.0, 0.1), (0.3, 0.0), (nan, 0.1), (0.3, nan)])
 def test_a_reference_without_spread_tells_nothing(row: tuple[float, float]) -> None:
-    assert _reference.spread({"mean": row[0], "sd": row[1], "n_sessions": 143}) is None
+    assert reference.spread({"mean": row[0], "sd": row[1], "n_sessions": 143}) is None
 
 
 def test_the_spread_between_sessions_is_that_seen_less_what_few_turns_add_widened_for_other_corpora() -> None:
     row = {"mean": 0.4, "sd": 0.2, "n_sessions": 143}
-    found = _reference.spread(row)
+    found = reference.spread(row)
     assert found is not None
     assert found.a / (found.a + found.b) == pytest.approx(0.4)
     assert stats.beta(found.a, found.b).std() == pytest.approx(found.sd)
     # Seen: what lies between sessions, and what few turns (53 in 1,000 as 1 / n) add to it.
-    between_sessions = found.sd**2 / _reference.WIDER * 143 / 144
-    seen = between_sessions * (1 - _reference.ONE_OVER_TURNS) + 0.24 * _reference.ONE_OVER_TURNS
+    between_sessions = found.sd**2 / reference.WIDER * 143 / 144
+    seen = between_sessions * (1 - reference.ONE_OVER_TURNS) + 0.24 * reference.ONE_OVER_TURNS
     assert seen**0.5 == pytest.approx(0.2)
 
 

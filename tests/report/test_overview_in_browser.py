@@ -16,8 +16,8 @@ import pytest
 from report import _browser
 
 from therapy_analytics.report import report
-from therapy_analytics.report._data import report_data
-from therapy_analytics.report._page import assemble
+from therapy_analytics.report.data import report_data
+from therapy_analytics.report.html import assemble
 
 Open = Callable[..., Any]
 Data = tuple[dict[str, Any], list[dict[str, Any]]]

@@ -20,8 +20,8 @@ import therapy_analytics as ta
 from therapy_analytics.core.errors import BadOptionError, CannotWriteError
 from therapy_analytics.core.page_frame import as_json
 from therapy_analytics.report import report
-from therapy_analytics.report._data import report_data
-from therapy_analytics.report._page import SCRIPTS, assemble
+from therapy_analytics.report.data import report_data
+from therapy_analytics.report.html import SCRIPTS, assemble
 from therapy_analytics.results import opened
 from therapy_analytics.run import Writing
 

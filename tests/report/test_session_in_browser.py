@@ -12,8 +12,8 @@ from pypdf import PdfReader
 from report._browser import followed, violations
 from report._browser import opened as in_browser
 
-from therapy_analytics.report._data import report_data
-from therapy_analytics.report._page import assemble
+from therapy_analytics.report.data import report_data
+from therapy_analytics.report.html import assemble
 
 SESSION = "boyle_lucia"
 HOSTILE = "<script>window.ran=1</script><img src=x onerror=window.ran=1> =1+1 </script><b>bold</b> 👩‍👧 end"

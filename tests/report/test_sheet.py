@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.measures.intervals import wilsons
-from therapy_analytics.report._codebook import chosen, strip_of
-from therapy_analytics.report._moments import RULES, Moment, chosen_moments, moment_from, moments
-from therapy_analytics.report._sheet import (
+from therapy_analytics.report.moments import RULES, Moment, chosen_moments, moment_from, moments
+from therapy_analytics.report.sheet import (
     FIRST_TIME,
     NO_SECOND,
     UNKNOWN,
@@ -21,7 +20,8 @@ from therapy_analytics.report._sheet import (
     changes,
     sheet_json,
 )
-from therapy_analytics.stats.compare._results import Results, built_in_codebook
+from therapy_analytics.report.shown import chosen, strip_of
+from therapy_analytics.stats.compare.sessions import Results, built_in_codebook
 
 BOOK = built_in_codebook()
 TITLES = [rule.title for rule in RULES]

@@ -8,10 +8,9 @@ import pytest
 from scipy import special
 
 from benchmarks.coding_samples import calibrated
-from therapy_analytics.stats.sampling._design import design, drawn, uncertainty, weights_in_rates
-from therapy_analytics.stats.sampling._expected import half_width
-from therapy_analytics.stats.sampling._renewed import recalibrated
-from therapy_analytics.stats.sampling._sample import FEWEST_CODED, differing
+from therapy_analytics.stats.sampling import FEWEST_CODED
+from therapy_analytics.stats.sampling.design import design, drawn, uncertainty, weights_in_rates
+from therapy_analytics.stats.sampling.promise import differing, half_width, recalibrated
 
 
 def promises(turns: pd.DataFrame, off: float, seed: int) -> tuple[float, float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -187,14 +187,15 @@ def run(
         ),
     ] = None,
     plots: Annotated[
-        bool | None,
+        str | None,
         typer.Option(
-            "--plots/--no-plots",
-            help="Draw figures of each session and of the run.",
-            show_default="yes",
+            metavar="WHICH",
+            help="Which figures: session (one of each session, and those of the run) or all.",
+            show_default="session",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw no figures.", rich_help_panel=OUTPUT)] = False,
     figure_format: Annotated[
         list[str] | None,
         typer.Option(metavar="FORMAT", help="png, svg or pdf. Repeatable.", show_default="png", rich_help_panel=OUTPUT),
@@ -262,8 +263,8 @@ def run(
         codebooks=tuple(codebook or ()),
     )  # fmt: skip
     writing = Writing(
-        form=_form(output_format), figures=_figures(plots, figure_format, figure_width), figure_width=figure_width,
-        report=report,
+        form=_form(output_format), plots=_plots(plots, no_plots, figure_format, figure_width),
+        figures=tuple(figure_format or ("png",)), figure_width=figure_width, report=report,
         processes=_processes(processes, paths, engine, tagger),
         scheduler=_scheduler(engine, scheduler), remote=allow_remote and scheduler is not None,
         on_files=progress.files, on_file=progress.file, on_total=progress.total, on_sessions=progress.sessions,
@@ -294,15 +295,15 @@ def _form(name: str) -> Form:
     return "csv" if name == "csv" else "parquet"
 
 
-def _figures(plots: bool | None, formats: list[str] | None, width: float | None) -> tuple[str, ...] | None:
-    """Return the formats that were asked for; none with --no-plots; None without any of the options."""
-    for name, asked in (("--figure-format", formats), ("--figure-width", width)):
-        if plots is False and asked:
+def _plots(which: str | None, none: bool, formats: list[str] | None, width: float | None) -> Any:
+    """Return which figures were asked for, as `Writing` has them; None without any of the options."""
+    for name, asked in (("--plots", which), ("--figure-format", formats), ("--figure-width", width)):
+        if none and asked:
             message = f"--no-plots and {name} contradict each other. Leave one of them out."
             raise typer.BadParameter(message, param_hint=name)
-    if plots is False:
-        return ()
-    return tuple(formats or ("png",)) if plots or formats or width else None
+    if none or which == "none":
+        return "none"
+    return which or ("session" if formats or width else None)
 
 
 def _processes(asked: int | None, paths: list[str], engine: str, tagger: str) -> int:

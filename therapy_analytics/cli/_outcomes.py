@@ -124,6 +124,7 @@ def outcomes(
 ) -> None:
     """Show each client's course, and what in the talk goes with the scores."""
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
+    from therapy_analytics.run.folders import write  # noqa: PLC0415
     from therapy_analytics.stats.outcomes import NAMES, OutcomeOptions  # noqa: PLC0415
     from therapy_analytics.stats.outcomes import outcomes as outcomes_of  # noqa: PLC0415
 
@@ -135,5 +136,5 @@ def outcomes(
             allow_mixed=allow_mixed, pseudonyms=key_in(pseudonyms),
         )  # fmt: skip
         found = outcomes_of(results, outcomes, options=options)
-        found.write(out, plots=plots, replace=replace, on_before=remark, on_problem=remark)
+        write(found, out, plots=plots, replace=replace, on_before=remark, on_problem=remark)
     show_outcomes(found.words, out, plots=plots and len(found.lines) > 0)

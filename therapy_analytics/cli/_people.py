@@ -135,6 +135,7 @@ def agree(
 ) -> None:
     """Say how far the machine's codes agree with people's, and people's with each other's."""
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
+    from therapy_analytics.run.folders import write  # noqa: PLC0415
     from therapy_analytics.stats.agreement import NAMES, GoldOptions  # noqa: PLC0415
     from therapy_analytics.stats.agreement import agreement as agreement_of  # noqa: PLC0415
     from therapy_analytics.stats.sampling import renewed_promise  # noqa: PLC0415
@@ -154,7 +155,7 @@ def agree(
         raise typer.BadParameter("It is for codes of a sample: name their file.", param_hint="--sample")
     with sentences(), alone_in(out):
         found = agreement_of(results, gold, options=options, learnt=include_learnt)
-        found.write(out, figures=plots, replace=replace, on_before=remark, on_problem=remark)
+        write(found, out, plots=plots, replace=replace, on_before=remark, on_problem=remark)
         promise = renewed_promise(results, gold, sample, options=options) if sample and gold else ""
     say(*(line for told in found.summary for line in told.split("\n")))
     say(*(["", *promise.split("\n")] if promise else []))

@@ -125,6 +125,7 @@ def compare(
 ) -> None:
     """Say who does what more than whom, and how sure that is."""
     from therapy_analytics.core.folders import alone_in  # noqa: PLC0415
+    from therapy_analytics.run.folders import write  # noqa: PLC0415
     from therapy_analytics.stats.compare import CompareOptions  # noqa: PLC0415
     from therapy_analytics.stats.compare import compare as compare_groups  # noqa: PLC0415
 
@@ -135,7 +136,7 @@ def compare(
             allow_mixed=allow_mixed, gold=gold, pseudonyms=key_in(pseudonyms), learnt=include_learnt,
         )  # fmt: skip
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
-        found.write(out, plots=plots, replace=replace, on_before=remark, on_problem=remark)
+        write(found, out, plots=plots, replace=replace, on_before=remark, on_problem=remark)
     show_comparison(found.words, out, plots=plots)
 
 
@@ -202,7 +203,7 @@ def export(
     replace: Annotated[bool, typer.Option("--replace", help="Replace exports of other results.")] = False,
 ) -> None:
     """Write the tables of a run for a spreadsheet, R, Stata or SPSS, or the codes that people gave."""
-    from therapy_analytics.results.exports import export as export_tables  # noqa: PLC0415
+    from therapy_analytics.stats.exports import export as export_tables  # noqa: PLC0415
 
     out = out or beside(results, "export")
     with sentences():

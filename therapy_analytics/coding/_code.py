@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from therapy_analytics.codes import Codebook, codebook_named
-from therapy_analytics.coding._books import book_json
-from therapy_analytics.coding._page import assemble
+from therapy_analytics.coding._page import assemble, book_json
 from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.coding._training import training_json
 from therapy_analytics.core.errors import BadOptionError, UnknownNameError
 from therapy_analytics.core.folders import alone_in, replaced, written_to
 from therapy_analytics.core.private import write
-from therapy_analytics.stats.sampling._files import CONTEXT
+from therapy_analytics.stats.sampling import CONTEXT
 
 TAKEN = {"settled", "machine", "majority", "human"}
 _NAME = re.compile(r"\w[\w-]{0,29}")

@@ -15,7 +15,7 @@ from therapy_analytics.core.cells import restore
 from therapy_analytics.core.clusters import COLUMNS
 from therapy_analytics.core.errors import BadDataFileError, BadOptionError
 from therapy_analytics.core.folders import finish_stopped
-from therapy_analytics.stats.sampling._files import DESIGN, DRAWN, WORDS
+from therapy_analytics.stats.sampling import DESIGN, DRAWN, WORDS
 
 NEEDED = ("session_id", "turn", "role")
 _AGAIN = "Make the sample again: tanalyze sample"

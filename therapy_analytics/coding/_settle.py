@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from therapy_analytics.codes import builtin_codebooks
-from therapy_analytics.coding._books import book_json
 from therapy_analytics.coding._code import sessions_json
-from therapy_analytics.coding._page import assemble
+from therapy_analytics.coding._page import assemble, book_json
 from therapy_analytics.coding._sample import SampleToCode, read_sample
-from therapy_analytics.stats.agreement import GoldOptions
-from therapy_analytics.stats.agreement._people import CoderAgreement, PeopleCodes, people_agreement
-from therapy_analytics.stats.sampling._files import CONTEXT
+from therapy_analytics.stats.agreement import CoderAgreement, GoldOptions, PeopleCodes, people_agreement
+from therapy_analytics.stats.sampling import CONTEXT
 
 SCRIPTS = ("settle.js", "settle_view.js")
 OWN = "own"
@@ -60,9 +58,11 @@ def adjudication_page(found: CoderAgreement, sample: SampleToCode | None = None)
     turns = _turns(codes)
     books = _books({code for one in turns for code in one["values"]})
     named = {one["session"] for one in turns}
+    # The name under which a browser keeps decisions: of what both coders gave, in whatever order
+    given = sorted([one["session"], one["turn"], sorted(one["values"].items())] for one in turns)
     data = {
         "coders": list(codes.coders),
-        "key": _key(codes.coders, turns),
+        "key": hashlib.sha256(json.dumps([list(codes.coders), given]).encode()).hexdigest(),
         "context": CONTEXT,
         "books": books,
         "turns": turns,
@@ -71,33 +71,22 @@ def adjudication_page(found: CoderAgreement, sample: SampleToCode | None = None)
     return assemble(f"Settle: {' and '.join(codes.coders)}", data, SCRIPTS)
 
 
-def _key(coders: Sequence[str], turns: Sequence[Json]) -> str:
-    """Return the name under which a browser keeps decisions: of what both coders gave, in whatever order."""
-    given = sorted([one["session"], one["turn"], sorted(one["values"].items())] for one in turns)
-    return hashlib.sha256(json.dumps([list(coders), given]).encode()).hexdigest()
-
-
 def _books(columns: set[str]) -> list[Json]:
     """Return the codebooks of some codes, reduced to these; codes of no book of the package make one of their own."""
     whole = [book_json(book) for book in builtin_codebooks()]
     books = [book | {"codes": [code for code in book["codes"] if code["column"] in columns]} for book in whole]
     known = {code["column"] for book in books for code in book["codes"]}
-    own = [_own_code(name) for name in sorted(columns - known)]
+    texts = dict.fromkeys(("key", "parent", "exclusive", "one_of", "definition", "role"), "")
+    empty: Json = {**texts, "rest": False, "examples": [], "counter_examples": []}
+    own = [{"column": name, "name": name, **empty} for name in sorted(columns - known)]
     further = [{"id": OWN, "name": "Codes of your own", "definition": "", "codes": own}] if own else []
     return [*(book for book in books if book["codes"]), *further]
 
 
-def _own_code(column: str) -> Json:
-    empty = dict.fromkeys(("key", "parent", "exclusive", "one_of", "definition", "role"), "") | {"rest": False}
-    return {"column": column, "name": column, **empty, "examples": [], "counter_examples": []}
-
-
 def _turns(codes: PeopleCodes) -> list[Json]:
     """Return the turns that both coded, with what each gave and said, by codebook."""
-    wide = codes.values.pivot_table(index=["place", "code"], columns="coder", values="value", aggfunc="first")
-    wide = wide.reindex(columns=list(codes.coders)).dropna().reset_index()
     values: dict[int, Json] = {}
-    for place, code, *given in wide.to_numpy().tolist():
+    for place, code, *given in codes.both().to_numpy().tolist():
         values.setdefault(int(place), {})[str(code)] = [int(value) for value in given]
     marks: dict[int, list[Json]] = {place: [] for place in values}
     for row in codes.marks.to_dict("records"):

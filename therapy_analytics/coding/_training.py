@@ -12,9 +12,9 @@ import pandas as pd
 from therapy_analytics.codes import Codebook
 from therapy_analytics.coding._sample import SampleToCode, read_sample
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.stats.agreement._gold import GoldOptions, read_gold
-from therapy_analytics.stats.agreement._machine import Machine
-from therapy_analytics.stats.sampling._files import WORDS
+from therapy_analytics.stats.machine_codes import Machine
+from therapy_analytics.stats.people_codes import GoldOptions, read_gold
+from therapy_analytics.stats.sampling import WORDS
 
 TURNS = 30
 """Turns of a training round; kappa needs as many."""

@@ -1,8 +1,10 @@
-"""Names as a terminal may show them: characters that would control it, or cannot be encoded, are shown as numbers."""
+"""Names, numbers and taggers as people read them; names without characters that would control a terminal."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 _BYTES = 0xDC00
 """Python keeps a byte of a name that is not UTF-8 as a lone surrogate: the byte plus this number."""
@@ -40,3 +42,21 @@ def counted(n: int, what: str) -> str:
     ('1 row', '3 rows')
     """
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def tagger_words(recipe: Mapping[str, Any]) -> str:
+    """Return who coded the turns, in words, from a recipe (``run.json``).
+
+    Examples
+    --------
+    >>> tagger_words({"tagger": {"kind": "fast", "version": "0.3.0", "aim": "balanced"}})
+    'fast tagger 0.3.0 (aim: balanced)'
+    """
+    tagger = recipe.get("tagger")
+    if not isinstance(tagger, Mapping) or not tagger.get("kind"):
+        return "coder, of which nothing is known"
+    kind, version, aim = (str(tagger.get(key) or "") for key in ("kind", "version", "aim"))
+    if kind == "llm":
+        return f"language model {tagger.get('model') or tagger.get('name') or ''}".strip()
+    own = ", with a model of your own" if tagger.get("own") else ""
+    return f"{kind} tagger {version}".strip() + (f" (aim: {aim})" if aim else "") + own

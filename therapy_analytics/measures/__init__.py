@@ -14,8 +14,20 @@ How to add a measure:
 The contract tests find the measure by themselves. No file but the new one is edited.
 """
 
-from therapy_analytics.measures.base import MEASURES, Column, Curve, KindOf, Mark, Measure, OnPage, measure, values_of
-from therapy_analytics.measures.rates import mean_column, rate, rate_columns
+from therapy_analytics.measures.base import (
+    MEASURES,
+    Column,
+    Curve,
+    KindOf,
+    Mark,
+    Measure,
+    OnPage,
+    columns_of,
+    measure,
+    rate_columns,
+    values_of,
+)
+from therapy_analytics.measures.rates import mean_column, rate
 
 __all__ = [
     "MEASURES",
@@ -25,6 +37,7 @@ __all__ = [
     "Mark",
     "Measure",
     "OnPage",
+    "columns_of",
     "mean_column",
     "measure",
     "rate",

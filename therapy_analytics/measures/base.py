@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -291,6 +294,9 @@ def values_of(session: AnnotatedSession) -> dict[str, Value]:
     return values
 
 
+# ---- families of columns, and their names
+
+
 def count_name(rate_name: str) -> str:
     """Return the column of a rate's count.
 
@@ -318,3 +324,118 @@ def wide_name(measure: str, direction: Direction = "", statistic: Statistic = "v
     name = measure if direction in ("", "both") else f"{measure}_{direction}"
     known = {"value": name, "n": count_name(name), "out_of": total_name(name)}
     return known.get(statistic, f"{name}_{statistic}")
+
+
+INTERVAL = (
+    "95% Wilson score interval over as many independent units as tell as much (docs/validity.md): where the rate of "
+    "this pair would lie had the session gone on; not the tagger's own error"
+)
+"""What the ends of a rate's interval are."""
+
+
+def rate_columns(column: Column, *, counted: str) -> list[Column]:
+    """Return the column of a rate with those of its interval, its count and what that is out of.
+
+    Parameters
+    ----------
+    column : Column
+        The rate itself.
+    counted : str
+        What is counted, for the meaning of ``n_...``.
+    """
+    column = replace(column, measure=column.name)
+    count = replace(
+        column,
+        name=count_name(column.name),
+        meaning=f"{counted} (what {column.name} counts)",
+        unit="count",
+        low=0,
+        high=np.inf,
+        high_means="as the rate",
+        formula="count",
+        statistic="n",
+        page=None,
+    )
+    total = replace(
+        count,
+        name=total_name(column.name),
+        meaning=f"What {column.name} is out of: {column.formula}",
+        statistic="out_of",
+        core=False,
+    )
+    return [column, *interval_columns(column, formula=INTERVAL, source="Wilson (1927)"), count, total]
+
+
+def interval_columns(column: Column, **differs: Any) -> list[Column]:
+    """Return the columns of the ends of a measure's 95% interval, as the measure but for the fields that differ."""
+    ends: tuple[tuple[Statistic, str], ...] = (("lo", "Lower"), ("hi", "Upper"))
+    about = {"high_means": "as the measure itself", "measure": column.name, "page": None, **differs}
+    return [
+        replace(
+            column,
+            name=f"{column.name}_{end}",
+            meaning=f"{word} end of the 95% interval of {column.name}",
+            statistic=end,
+            **about,
+        )
+        for end, word in ends
+    ]
+
+
+# ---- columns that a TOML file describes
+
+_KNOWN_WORDS = {
+    "PREDICTED": "Codes are predictions (docs/tagger.md), and turns that were missed are missing here, too",
+    "NOT_GIVEN": "undefined where the run's coder does not give the codes",
+}
+"""What many columns say of when they mislead."""
+_SHOWN_AS: dict[str, Callable[..., Shown]] = {"page": OnPage, "mark": Mark, "kind": KindOf, "curve": Curve}
+
+
+@functools.cache
+def texts_beside(file: str) -> dict[str, Any]:
+    """Return what stands in the TOML file beside a module; ``file`` is the module's ``__file__``."""
+    return tomllib.loads(Path(file).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def columns_of(file: str, group: str = "columns", **words: object) -> list[Column]:
+    """Return the columns that the TOML file beside a measure's module describes, in the order of the file.
+
+    ``[columns.NAME]`` has the fields of the `Column` NAME; ``[all]`` those that all columns of the file share unless
+    they say otherwise. In names and texts ``{word}`` stands for a word given here or in ``[words]``, so that one table
+    describes a column for each speaker or code.
+
+    Besides, a table may say ``page``, ``mark``, ``kind`` or ``curve`` (the fields of `OnPage`, `Mark`, `KindOf` or
+    `Curve`); ``rate``, what is counted, which adds the columns of `rate_columns`; and ``ends``, in what the ends of the
+    interval differ from the measure, which adds those of `interval_columns`.
+
+    Parameters
+    ----------
+    file : str
+        The module's ``__file__``.
+    group : str
+        Another table than ``columns``.
+    **words : object
+        What stands for ``{word}``.
+    """
+    texts = texts_beside(file)
+    known = {**_KNOWN_WORDS, **words}
+    for word, text in texts.get("words", {}).items():
+        known[word] = text.format(**known)
+    found = []
+    for name, own in texts[group].items():
+        fields = filled({**texts.get("all", {}), **own, "name": name}, known)
+        counted, ends = fields.pop("rate", None), fields.pop("ends", None)
+        for key in _SHOWN_AS.keys() & fields.keys():
+            fields["page"] = _SHOWN_AS[key](**fields.pop(key))
+        column = Column(**fields)
+        found += rate_columns(column, counted=counted) if counted else [column]
+        found += interval_columns(column, core=False, **ends) if ends is not None else []
+    return found
+
+
+def filled(text: Any, words: Mapping[str, object]) -> Any:
+    """Return a text with words in the place of ``{word}``; of a table all its names and texts."""
+    if isinstance(text, dict):
+        return {filled(key, words): filled(value, words) for key, value in text.items()}
+    return text.format(**words) if isinstance(text, str) else text

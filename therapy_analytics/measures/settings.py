@@ -153,7 +153,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
 @functools.cache
 def program() -> str:
     """Return a hash of the program: its sources, and the sizes of its data files, whose hashes are in the recipe."""
-    found, here = hashlib.sha256(), Path(__file__).parent
+    found, here = hashlib.sha256(), Path(__file__).parents[1]
     for path in sorted(here.rglob("*")):
         if "lexicons" in path.parts:
             continue  # in a checkout they are elsewhere, and the recipe has their hashes

@@ -1,17 +1,21 @@
-"""How the turns of a session stand to each other: who answers whom, in which third, and slopes along it."""
+"""Turns: who answers whom, which have a code, in which third they stand, and slopes along a session."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from therapy_analytics.codes import Code, builtin_codebooks
 from therapy_analytics.core.session import Role
 from therapy_analytics.text import AnnotatedSession
 
 THIRDS = ("third_1", "third_2", "third_3")
+PAIR: tuple[Role, Role] = ("therapist", "client")
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,32 +26,37 @@ FEWEST_FOR_SLOPE = 8
 _NOBODY = -1
 
 
+# ---- who speaks, and who answers
+
+
+def spoken(session: AnnotatedSession, role: Role) -> Bools:
+    """Return the turns of a role that have words, bool (n_turns,)."""
+    return session.spoken_by(role) & (session.n_words > 0)
+
+
 def next_of(session: AnnotatedSession, role: Role) -> Ints:
     """Return for each turn the next turn of a role that has words, -1 where there is none; int64 (n_turns,)."""
-
-    def find(one: AnnotatedSession) -> Ints:
-        n = len(one)
-        own = np.where(one.spoken_by(role) & (one.n_words > 0), np.arange(n), n)
-        after = np.append(np.minimum.accumulate(own[::-1])[::-1][1:], n)[:n]
-        return _kept(np.where(after < n, after, -1))
-
-    return session.cached(find, key=(next_of, role))
+    n = len(session)
+    own = np.where(spoken(session, role), np.arange(n), n)
+    after = np.append(np.minimum.accumulate(own[::-1])[::-1][1:], n)[:n]
+    return np.where(after < n, after, _NOBODY)
 
 
 def last_of(session: AnnotatedSession, role: Role) -> Ints:
     """Return for each turn the last earlier turn of a role that has words, -1 where there is none; int64 (n_turns,)."""
-
-    def find(one: AnnotatedSession) -> Ints:
-        own = np.where(one.spoken_by(role) & (one.n_words > 0), np.arange(len(one)), -1)
-        return _kept(np.append(-1, np.maximum.accumulate(own))[: len(one)])
-
-    return session.cached(find, key=(last_of, role))
+    own = np.where(spoken(session, role), np.arange(len(session)), _NOBODY)
+    return np.append(_NOBODY, np.maximum.accumulate(own))[: len(session)]
 
 
-def _kept(found: Ints) -> Ints:
-    """Return an array that many measures share, read-only."""
-    found.flags.writeable = False
-    return found
+def replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
+    """Return the client turns that the therapist answers, and the answers: two arrays of places, one pair a reply.
+
+    The answer is the therapist's next turn with words, unless the client speaks again before it (after somebody else).
+    """
+    client = np.flatnonzero(spoken(session, "client"))
+    answer = next_of(session, "therapist")[client]
+    answered = (answer >= 0) & (last_of(session, "client")[answer] == client)
+    return client[answered], answer[answered]
 
 
 def next_turns(events: Bools, among: Bools, n: int = WITHIN) -> Ints:
@@ -92,24 +101,68 @@ def third_of(session: AnnotatedSession) -> Ints:
     return np.arange(len(session)) * len(THIRDS) // max(len(session), 1)
 
 
-def slopes(places: Floats, values: Floats) -> Floats:
-    """Return the slopes of least squares of columns of values on places, (n_columns,); nan where all places are one.
+# ---- codes
 
-    Parameters
-    ----------
-    places, values : float64 arrays (n,) and (n, n_columns)
-        What changes along what.
+
+@cache
+def shipped_codes() -> tuple[Code, ...]:
+    """Return the codes of the shipped codebooks that overlap no other, the therapist's first, in the order of books."""
+    books = sorted((book for book in builtin_codebooks() if not book.overlaps), key=lambda book: (book.place, book.id))
+    return tuple(sorted((code for book in books for code in book.codes), key=lambda code: code.role != "therapist"))
+
+
+@cache
+def main_codes() -> tuple[Code, ...]:
+    """Return those of them that are no kinds of others and have a lane, which talk of no kind (other) has not."""
+    return tuple(code for code in shipped_codes() if code.lane and not code.parent)
+
+
+@cache
+def columns_with(book: str, *, group: str = "", lane: str = "") -> tuple[str, ...]:
+    """Return the columns of the main codes of a book with a group, or with a lane."""
+    wanted = [code for code in main_codes() if code.book == book]
+    return tuple(code.column for code in wanted if group in ("", code.group) and lane in ("", code.lane))
+
+
+def given(session: AnnotatedSession, codes: Sequence[str]) -> tuple[Floats, Bools]:
+    """Return for each turn the largest probability of some codes, and whether it has any of them.
+
+    Codes that the run's coder does not give are passed over.
+
+    Returns
+    -------
+    likely : float64 array (n_turns,)
+        nan for turns that were not coded, and for all where none of the codes is given.
+    hits : bool array (n_turns,)
+    """
+    there = [code for code in codes if session.has(code)]
+    if not there:
+        return np.full(len(session), nan), np.zeros(len(session), np.bool_)
+    likely: Floats = np.max([session.probabilities[code] for code in there], axis=0)
+    return likely, np.any([session.decided(code) for code in there], axis=0) & ~np.isnan(likely)
+
+
+def coded(session: AnnotatedSession, *codes: str) -> Bools:
+    """Return which turns with words were coded with all of some codes, bool (n_turns,); none if a code is missing."""
+    if not session.has(*codes):
+        return np.zeros(len(session), np.bool_)
+    unknown = np.any([np.isnan(session.probabilities[one]) for one in codes], axis=0)
+    return np.asarray(~unknown & (session.n_words > 0))
+
+
+def lengths_of_runs(hits: Bools) -> Ints:
+    """Return how many marks stand in a row, for each row of marks; int64 (n_runs,).
 
     Examples
     --------
-    Half a point more at the end than at the beginning, and no change:
-
-    >>> slopes(np.array([0.0, 0.2, 0.8, 1.0]), np.array([[0.0, 1], [0.1, 1], [0.4, 1], [0.5, 1]])).round(3).tolist()
-    [0.5, 0.0]
+    >>> lengths_of_runs(np.array([1, 1, 0, 1, 0, 0, 1, 1, 1], dtype=bool)).tolist()
+    [2, 1, 3]
     """
-    off = places - places.mean()
-    spread = float(off @ off)
-    return np.asarray(off @ values) / (spread or np.nan)
+    edges = np.diff(np.concatenate([[0], hits.astype(np.int64), [0]]))
+    return np.flatnonzero(edges < 0) - np.flatnonzero(edges > 0)
+
+
+# ---- along the session
 
 
 def slope(series: Floats) -> tuple[float, float, float]:

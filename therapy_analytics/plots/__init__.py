@@ -1,18 +1,18 @@
-"""Plots: each takes a table of the package and draws it on one Axes.
+"""Plots: each takes a table of the package and draws it on one Axes; `therapy_analytics.plots.files` writes them.
 
 >>> from therapy_analytics import plots
->>> plots.timeline.needs
+>>> plots.session.needs
 ('session_id', 'turn', 'role', 'n_words')
 
 How to add a plot:
 
 1. Make a new file in this folder. Give it another name than the plot has, as
-   ``session_timeline.py`` holds ``timeline``: one name cannot be both.
+   ``session_at_a_glance.py`` holds ``session``: one name cannot be both.
 2. In it write ``f(table, *, ax=None) -> Axes`` under ``@plot(needs=("column", ...), takes="parts", session=9)``:
    the columns it cannot do without, the table of an `Analysis` that it draws, and, where a run shall draw it of each
-   session or of all together, its place among those figures. ``caption`` says in words what the figure shows, and
-   ``height`` how high it must be at some width. Draw on `ax` alone, inside its edges, in letters of `FONT` points
-   where there is space. A table without rows must give a picture that says so (`say_instead`).
+   session or of all together, its place among those figures. ``caption`` says in words what the figure shows. Draw
+   on `ax`; or on axes inside it, and then return `ax` and how many points high all is. A table without rows must give
+   a picture that says so (`say_instead`).
 3. Run ``pytest tests/plots``: it looks at every plot there is. ``plots.f(table)`` and ``plots.f(analysis)`` work at
    once, and a run writes ``f.png``.
 """
@@ -20,10 +20,8 @@ How to add a plot:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.registry import Registry
@@ -31,33 +29,40 @@ from therapy_analytics.core.verbs import no_attribute
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from pandas import DataFrame
+
+    Drawn = Axes | tuple[Axes, float]
 
 FONT = 7.2
 """Size of letters, in points: journals ask for at least 7 in print."""
 WIDTH_MM = 174.0
 """Two columns of a journal: the width of a figure of which nothing else is said."""
 INCH_MM, INCH_PT = 25.4, 72.0
-
-Found = TypeVar("Found")
+EMPTY = 60.0
+"""Height of a figure that only says why it is empty, in points."""
+LOOK: dict[Any, Any] = {
+    "font.size": FONT, "axes.titlesize": FONT, "axes.labelsize": FONT, "legend.fontsize": FONT,
+    "xtick.labelsize": FONT, "xtick.major.size": 2, "xtick.major.pad": 2, "xtick.major.width": 0.6,
+    "ytick.labelsize": FONT, "ytick.major.size": 2, "ytick.major.pad": 2, "ytick.major.width": 0.6,
+    "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.labelpad": 1,
+    "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlepad": 3,
+    "legend.frameon": False, "font.family": ["DejaVu Sans"],
+    # A $ in a name is not a formula.
+    "text.parse_math": False,
+}  # fmt: skip
+"""Settings of matplotlib under which all plots are drawn."""
 
 
 class Plot(Protocol):
-    """A registered plot.
-
-    ``plot.caption(table)`` returns the words for beneath the figure, and ``plot.size(table, width_mm)`` its width and
-    height in inches.
-    """
+    """A registered plot; ``plot.caption(table)`` returns the words for beneath the figure."""
 
     __name__: str
     needs: tuple[str, ...]
     takes: str
     session: int
     run: int
-    width_mm: float
-    height: Callable[[Any, float], float]
     caption: Callable[[Any], str]
-    size: Callable[..., tuple[float, float]]
 
     def __call__(self, table: Any, /, *, ax: Axes | None = None) -> Axes:
         """Draw the table, or that of a result, on `ax` or on a new pyplot figure, and return the Axes."""
@@ -67,22 +72,16 @@ class Plot(Protocol):
 PLOTS: Registry[Plot] = Registry("plot", package="therapy_analytics.plots")
 
 
-def usual_height(_: Any, width: float) -> float:
-    """Return a height, in points, that goes with a width whatever the table holds."""
-    return 0.5 * width
-
-
 def plot(  # noqa: PLR0913  # what is said of a plot is said where it is defined
     *,
     needs: tuple[str, ...],
-    caption: Callable[[Any], str] | None = None,
+    caption: Callable[..., str] | None = None,
     takes: str = "",
+    beside: str = "",
     session: int = 0,
     run: int = 0,
     single: bool = False,
-    width_mm: float = WIDTH_MM,
-    height: Callable[[Any, float], float] = usual_height,
-) -> Callable[[Callable[..., Axes]], Plot]:
+) -> Callable[[Callable[..., Drawn]], Plot]:
     """Register a plot under its function's name.
 
     Parameters
@@ -94,44 +93,43 @@ def plot(  # noqa: PLR0913  # what is said of a plot is said where it is defined
         the first line of the docstring.
     takes : str, optional
         The attribute that it draws where it is given a result (an `Analysis`, a `Comparison`, ...) and not a table.
+    beside : str, optional
+        The attribute with a second table. The functions of the plot get it after the first one; it is None where a
+        table was given and no result.
     session, run : int, optional
         Its place, from 1, among the figures that a run writes of each session, and of all sessions together; 0 where
         it is none of them.
     single : bool, optional
         Whether it shows one session; a table of several is then a `BadOptionError`.
-    width_mm : float, optional
-        The width at which it is best printed.
-    height : function, optional
-        The height in points that the figure of a table needs at a width in points.
     """
 
-    def register(draw: Callable[..., Axes]) -> Plot:
-        def rows_of(table: Any) -> DataFrame:
-            held_in = getattr(table, takes, None) if takes else None
-            rows: DataFrame | None = table if hasattr(table, "columns") else held_in
+    def register(draw: Callable[..., Drawn]) -> Plot:
+        def tables_of(given: Any) -> tuple[DataFrame | None, ...]:
+            rows: DataFrame | None = given if hasattr(given, "columns") else getattr(given, takes or "columns", None)
             if rows is None:
-                problem = f"the plot {name!r} does not draw an object of type {type(table).__name__}"
+                problem = f"the plot {name!r} does not draw an object of type {type(given).__name__}"
                 held = f", or what has it as .{takes}" if takes else ""
                 raise BadOptionError("table", problem, f"Give it a table with columns {', '.join(needs)}{held}")
             _check(rows, needs, name, single=single)
-            return rows
+            return (rows, None if rows is given else getattr(given, beside, None)) if beside else (rows,)
 
-        def size(table: Any, width_mm: float | None = None) -> tuple[float, float]:
-            width = (width_mm or found.width_mm) / INCH_MM
-            return width, height(rows_of(table), width * INCH_PT) / INCH_PT
+        def words(table: Any) -> str:
+            first, *others = tables_of(table)
+            first_line = (draw.__doc__ or "").strip().partition("\n")[0]
+            return caption(first, *others) if caption and first is not None and len(first) else first_line
 
         @functools.wraps(draw)
         def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
-            rows = rows_of(table)
-            with each_table_once():
-                return draw(rows, ax=axes_or_new(None, size(rows)) if ax is None else ax)
+            from matplotlib import rc_context  # noqa: PLC0415  # slow, and a look at the plots' names needs none
+
+            tables = tables_of(table)
+            with rc_context(LOOK):
+                drawn = draw(*tables, ax=axes_or_new(ax))
+            return _fitted(*drawn) if isinstance(drawn, tuple) else _fitted(drawn)
 
         name = draw.__name__
         found = cast(Plot, checked)
-        found.needs, found.takes, found.session, found.run = needs, takes, session, run
-        found.width_mm, found.height, found.size = width_mm, height, size
-        first_line = (draw.__doc__ or "").strip().partition("\n")[0]
-        found.caption = lambda table: caption(rows_of(table)) if caption and len(rows_of(table)) else first_line
+        found.needs, found.takes, found.session, found.run, found.caption = needs, takes, session, run, words
         PLOTS.add(name, found, module=draw.__module__)
         return found
 
@@ -149,45 +147,30 @@ def _check(table: DataFrame, needs: tuple[str, ...], name: str, *, single: bool)
         raise BadOptionError(option, problem, "Select one: table[table.session_id == '...']")
 
 
-_FOUND: ContextVar[dict[Any, Any] | None] = ContextVar("found", default=None)
-
-
-@contextmanager
-def each_table_once() -> Iterator[None]:
-    """Have functions that are `remembered` read each table once for a while, in which tables must not change."""
-    if _FOUND.get() is not None:
-        yield
-        return
-    token = _FOUND.set({})
-    try:
-        yield
-    finally:
-        _FOUND.reset(token)
-
-
-def remembered(read: Callable[[Any], Found]) -> Callable[[Any], Found]:
-    """Have what is read from a table serve for the height, the caption and the drawing of its figure."""
-
-    @functools.wraps(read)
-    def found(table: Any) -> Found:
-        known = _FOUND.get()
-        if known is None:
-            return read(table)
-        key = read, id(table)
-        if key not in known:
-            known[key] = table, read(table)
-        return cast(Found, known[key][1])
-
-    return found
-
-
-def axes_or_new(ax: Axes | None, size: tuple[float, float] = (WIDTH_MM / INCH_MM, 3.5)) -> Axes:
-    """Return `ax`, or the Axes that fill a new pyplot figure of so many inches, which a notebook shows by itself."""
+def axes_or_new(ax: Axes | None, width_mm: float = WIDTH_MM) -> Axes:
+    """Return `ax`, or the Axes that fill a new pyplot figure, which a notebook shows by itself."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt  # noqa: PLC0415  # slow, and only a notebook needs it
 
-    return plt.figure(figsize=size).add_axes((0, 0, 1, 1))
+    return axes_that_fill(plt.figure(), width_mm)
+
+
+def axes_that_fill(figure: Figure, width_mm: float = WIDTH_MM) -> Axes:
+    """Return new axes that reach to the edges of a figure, whose height a plot then sets."""
+    figure.set_size_inches(width_mm / INCH_MM, 0.5 * width_mm / INCH_MM)
+    return figure.add_subplot(figure.add_gridspec(left=0, right=1, bottom=0, top=1)[0])
+
+
+def _fitted(ax: Axes, high: float = EMPTY) -> Axes:
+    """Make a figure that the axes fill as high as what is drawn, or make room in it for their scales."""
+    figure = cast("Figure", ax.figure)
+    if figure.axes[0] is ax and ax.get_position().bounds == (0, 0, 1, 1):
+        if ax.axison:
+            figure.set_layout_engine("constrained")
+        else:
+            figure.set_figheight(high / INCH_PT)
+    return ax
 
 
 def say_instead(ax: Axes, message: str) -> Axes:

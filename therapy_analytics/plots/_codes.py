@@ -10,17 +10,16 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.measures.intervals import Z95
-from therapy_analytics.plots._board import Key
-from therapy_analytics.plots._colours import ROLES as COLOURS
-from therapy_analytics.plots._colours import SIGNS
-from therapy_analytics.plots._turns import numbers
+from therapy_analytics.plots._style import ROLES as COLOURS
+from therapy_analytics.plots._style import SIGNS, dot, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from matplotlib.lines import Line2D
     from pandas import DataFrame
 
-    from therapy_analytics.plots._turns import Floats
+    from therapy_analytics.plots._style import Floats
 
 ROLES = ("therapist", "client", "other")
 """Whose codes stand beneath each other, in this order."""
@@ -79,18 +78,11 @@ def role_name(role: str) -> str:
     return role if role != "other" else "your own codes"
 
 
-def role_keys(found: Iterable[Behaviour], words: str) -> list[Key]:
-    """Return what the dot and line of each role mean: its name and `words`."""
+def role_keys(found: Iterable[Behaviour]) -> dict[str, Line2D]:
+    """Return what the dot and line of each role mean, for a legend."""
     there = {one.role for one in found}
-    return [
-        Key(
-            words=f"{role_name(role).capitalize()}{words}",
-            line={"ec": COLOURS[role], "lw": 1.3},
-            mark={"marker": SIGNS[role], "color": COLOURS[role]},
-        )
-        for role in ROLES
-        if role in there
-    ]
+    words = {role: f"{role_name(role).capitalize()}: rate, 95% interval" for role in ROLES if role in there}
+    return {said: dot(COLOURS[role], SIGNS[role], "-") for role, said in words.items()}
 
 
 def sessions_of(table: DataFrame) -> tuple[str, str]:

@@ -1,33 +1,40 @@
-"""What plots of a synchrony table read from it: windows, whole sessions, and numbers as text."""
+"""What plots of a synchrony table read from it, and how they draw windows."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from math import floor, isnan, log10
-from typing import TYPE_CHECKING
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.colors import to_rgba
 
-from therapy_analytics.plots import remembered
-from therapy_analytics.plots._turns import numbers
+from therapy_analytics.plots._style import ROLES, SIGNS, decimals, fitted, number, numbers, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
-    from numpy.typing import NDArray
+    from matplotlib.axes import Axes
 
-    from therapy_analytics.plots._turns import Bools, Floats
+    from therapy_analytics.plots._style import Bools, Floats
 
+NEEDS = (
+    *("session_id", "measure", "direction", "part", "first_turn", "last_turn"),
+    *("value", "null_mean", "null_sd", "z", "p"),
+)
 WHO = ("therapist", "client", "both")
 """Directions that are drawn: whose replies."""
+REPLIES = {"therapist": "Therapist's replies", "client": "Client's replies", "both": "Replies of both"}
+STROKES: dict[str, Any] = {"therapist": "-", "client": (0, (3.5, 1.2)), "both": "-"}
 STATISTICS = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_z")
 BEYOND = 1.96
 """So many standard deviations to each side hold 95 of 100 shuffles."""
-SMALL = 0.001
+SHUFFLED = {"fc": to_rgba("0.5", 0.3)}
 SLOPE = "_slope"
 """The ending of a measure that is the change of another one over the session: figures show its course instead."""
+NOTE = "Synchrony is not a quality score: it grows with the number of words per turn."
 CORE = {
     "lsm_turn_mean": "Style matching, adjacent turns (LSM)",
     "rlsm": "Reciprocal style matching (rLSM)",
@@ -37,7 +44,6 @@ CORE = {
     "lsm": "Style matching, whole session (LSM)",
 }
 """The measures that are best known in the literature, with the names that they have there."""
-MARKS = {"therapist": "o", "client": "s", "both": "D"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -107,7 +113,6 @@ def _meanings() -> dict[str, str]:
     return {one.measure: one.meaning for one in columns if one.statistic == "value" and one.direction == "both"}
 
 
-@remembered
 def measures(rows: pd.DataFrame) -> list[MeasureShown]:
     """Return the measures that have a value in one session's table, in its order; not their slopes."""
     values = np.column_stack([numbers(rows, name) for name in STATISTICS])
@@ -123,45 +128,49 @@ def measures(rows: pd.DataFrame) -> list[MeasureShown]:
         if name.endswith(SLOPE) and name.removesuffix(SLOPE) in places:
             continue
         whole = {who: values[at[who, "whole"][0]] for who in WHO if (who, "whole") in at}
-        windows = {who: _windows(course[at[who, "window"]]) for who in WHO if (who, "window") in at}
-        defined = {who: one for who, one in windows.items() if not np.isnan(one.value).all()}
+        windows = {}
+        for who in WHO:
+            own = course[at.get((who, "window"), [])]
+            middle, value, reach, null = own[np.argsort(own[:, 0], kind="stable")].T
+            if not np.isnan(value).all():
+                windows[who] = Windows(middle=middle, value=value, low=null - reach, high=null + reach)
         # The mean of the two is not drawn beside the two.
-        speakers = {who: one for who, one in defined.items() if who != "both"} or defined
+        speakers = {who: one for who, one in windows.items() if who != "both"} or windows
         found.append(MeasureShown(name, {who: one for who, one in whole.items() if not isnan(one[0])}, speakers))
     return [one for one in found if one.whole or one.windows]
 
 
-def _windows(course: Floats) -> Windows:
-    middle, value, reach, null = course[np.argsort(course[:, 0], kind="stable")].T
-    return Windows(middle=middle, value=value, low=null - reach, high=null + reach)
+def core_of(found: list[MeasureShown], most: int) -> list[MeasureShown]:
+    """Return the core measures; where there are none, at most so many of the others."""
+    core = {one.name: one for one in found}
+    return [core[name] for name in CORE if name in core] or found[:most]
 
 
-def decimals(values: Iterable[float]) -> int:
-    """Return how many decimals show two digits of the largest of some values; three at most, but for tiny ones.
+def draw_windows(ax: Axes, windows: dict[str, Windows], place: Callable[[Floats], Floats], also: Any = ()) -> None:
+    """Draw the windows of a measure: lines, bands of shuffles, and large marks on windows outside their band.
 
-    >>> [decimals([value]) for value in (0.0, 120.0, 12.0, 3.1, 0.46, 0.052, 0.0042, 0.00042)]
-    [2, 0, 1, 2, 2, 3, 3, 5]
+    `place` says where turns lie on the x-axis, whose limits are set; `also` are further values that are to fit.
     """
-    largest = max((abs(value) for value in values if np.isfinite(value)), default=0.0)
-    if largest == 0:
-        return 2
-    digits = 2 - floor(log10(largest)) - (largest < 1)
-    return min(max(digits, 0), 3 if largest >= SMALL else 6)
-
-
-def number(value: float, places: int, *, sign: bool = False) -> str:
-    """Return a number as text, a dash where it is undefined, no sign before a zero.
-
-    >>> number(-0.04, 1), number(1.25, 1, sign=True), number(float("nan"), 2)
-    ('0.0', '+1.2', '-')
-    """
-    if isnan(value):
-        return "-"
-    value = round(value, places) + 0.0
-    return f"{value:{'+' if sign and value else ''}.{places}f}"
-
-
-def apart(where: Bools) -> list[NDArray[np.int64]]:
-    """Return the positions of each unbroken run of True."""
-    at = np.flatnonzero(where)
-    return [run for run in np.split(at, np.flatnonzero(np.diff(at) > 1) + 1) if len(run)]
+    every = np.concatenate([np.asarray(also, dtype=float), *(np.r_[one.value, one.low, one.high]
+                            for one in windows.values())])  # fmt: skip
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    # One value without a null distribution has no range: it goes into the middle.
+    low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
+    places = decimals((low, high)) + (high - low < 0.2 * max(abs(low), abs(high)))
+    ax.set(ylim=(low - 0.04 * (high - low), high + 0.04 * (high - low)))
+    ax.set_yticks((low, high), [fitted(number(end, places), 23) for end in (low, high)])
+    ax.get_yticklabels()[0].set_verticalalignment("bottom")
+    ax.get_yticklabels()[1].set_verticalalignment("top")
+    for who, one in windows.items():
+        ends, step = (one.middle[0] - 2.5, one.middle[-1] + 2.5), np.diff(one.middle).min(initial=5)
+        x = place(np.r_[ends[0], one.middle, ends[1]])
+        edges = {"ec": to_rgba(ROLES[who], 0.6), "ls": STROKES[who], "lw": 0.5}
+        band = (np.r_[y[:1], y, y[-1:]] for y in (one.low, one.high))
+        ax.fill_between(x, *band, fc=to_rgba("0.5", 0.2), label=f"shuffles of {who}", **edges)
+        x = place(one.middle)
+        look: dict[str, Any] = {"c": ROLES[who], "marker": SIGNS[who], "clip_on": False}
+        ax.plot(x, one.value, ls=STROKES[who], lw=1.1, ms=1.6, mew=0, label=f"windows of {who}", **look)
+        between = (place(one.middle[:1] + step) - place(one.middle[:1]))[0] / np.ptp(ax.get_xlim())
+        large = float(np.clip(0.8 * between * width_of(ax), 2.4, 4.4))
+        outside = {"ls": "", "ms": large, "mec": "k", "mew": 0.5, "zorder": 3, "label": f"outside of {who}"}
+        ax.plot(x[one.outside], one.value[one.outside], **(look | outside))

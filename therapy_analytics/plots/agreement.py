@@ -1,82 +1,94 @@
-"""A machine's codes beside those of people: counts, probabilities, and rates of sessions, a small picture a code."""
+"""A machine's codes beside those of people: counts, probabilities, and rates of sessions, a small panel a code."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.collections import LineCollection
-from matplotlib.patches import Rectangle
 
-from therapy_analytics.plots import FONT, axes_or_new, plot, say_instead
-from therapy_analytics.plots._blocks import MOST, SIDE, Block, PictureGrid, blocks, names_of
+from therapy_analytics.plots import _style as style
+from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._codes import known_codes
-from therapy_analytics.plots._colours import BLUE as COLOUR
-from therapy_analytics.plots._outlines import cut, length
-from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from therapy_analytics.plots import Drawn
+    from therapy_analytics.plots._style import Floats
+
+MOST = 60
+"""So many panels are drawn; a sheet with more could not be read."""
+NAME, FOOT, LEFT = 14.0, 16.0, 27.0
+"""Points: a panel's name above it, what stands beneath, and what stands left of it."""
+CELL, LONGEST = 28.0, 65.0
+"""Least side of a cell, and the longest name of a value, in points."""
 WORDS = {"0": "no", "1": "yes"}
 DARK = 0.65
 """From this share of a row on, the cell is so dark that its writing is white."""
-REACH = 1.96
-FEWEST = 5
-"""Of fewer sessions no limits are drawn: they would say nothing of others."""
+REACH, FEWEST = 1.96, 5
+"""Standard deviations to the limits of agreement; and of how many sessions there must be for them."""
 
 
-CELL, LONGEST = 28.0, 9.0
-"""Least side of a cell, in points, and the longest name of a value, in sizes of the font."""
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """Panels beside and beneath one another: a panel's side, and what is free left of and below it, in points."""
+
+    side: float = 66.0
+    left: float = LEFT
+    foot: float = FOOT
+
+    def panels(self, ax: Axes, table: DataFrame) -> tuple[list[tuple[Axes, DataFrame]], float]:
+        """Return named axes and the rows of a table for each code, and how high all is."""
+        page, names = style.Layout(ax), _names(table)
+        side = min(self.side, page.width - self.left - 6)
+        wide, high = self.left + self.side + 6, NAME + self.side + self.foot + 6
+        across, found = int(np.clip(page.width // wide, 1, len(names))), []
+        for i, name in enumerate(names):
+            left, top = i % across * wide, i // across * high
+            title = style.fitted(name.replace("_", " "), self.side + self.left, bold=True)
+            page.write(left + 3, top + NAME / 2, title, fontweight="bold")
+            axes = page.panel(left + self.left, top + NAME, side, side)
+            axes.spines[:].set_visible(True)
+            axes.spines[:].set_color("0.5")
+            axes.tick_params(length=0, pad=2.5)
+            found.append((axes, table[table["code"].astype(str) == name]))
+        return found, ceil(len(names) / across) * high
 
 
-def _grid(table: DataFrame) -> PictureGrid:
-    """Return how large pictures must be for counts and names in them, of codes with most values."""
-    shown = table[table["code"].astype(str).isin(names_of(table))]
-    most = int(shown.groupby(shown["code"].astype(str))["human"].nunique().max()) if len(shown) else 2
-    if most <= len(WORDS):
-        return PictureGrid()
-    names = max(length(_value(one)) for one in shown["human"].astype(str).unique())
-    return PictureGrid(side=max(SIDE, CELL * most), names=min(names, LONGEST) * FONT)
+def _names(table: DataFrame) -> list[str]:
+    """Return the codes of a table in its order, as many as are drawn."""
+    return list(dict.fromkeys(table["code"].astype(str)))[:MOST]
 
 
 def _value(value: str) -> str:
     """Return what a value is called."""
-    return WORDS.get(value, value.partition("_")[2] if value in known_codes() else value).replace("_", " ")
+    name = WORDS.get(value, value.partition("_")[2] if value in known_codes() else value).replace("_", " ")
+    return style.fitted(name, LONGEST)
 
 
-def _sheet_height(table: DataFrame, width: float) -> float:
-    return PictureGrid().height(min(len(names_of(table)), MOST), width)
+def _matrices(table: DataFrame) -> _Sheet:
+    """Return how large panels must be for the counts and names of the code with most values."""
+    shown = table[table["code"].astype(str).isin(_names(table))]
+    most = int(shown.groupby(shown["code"].astype(str))["human"].nunique().max()) if len(shown) else 2
+    if most <= len(WORDS):
+        return _Sheet()
+    names = max(style.text_width(_value(one)) for one in shown["human"].astype(str).unique())
+    return _Sheet(max(66.0, CELL * most), max(LEFT, names + 6), max(FOOT, names + 6))
 
 
-def _matrices_height(table: DataFrame, width: float) -> float:
-    return _grid(table).height(len(names_of(table)), width)
-
-
-def _confusion_caption(_: DataFrame) -> str:
-    return (
+@plot(
+    needs=("code", "human", "machine", "n"), takes="confusion",
+    caption=lambda _: (
         "Where people and the machine agree. Rows: what most people coded; columns: the machine; in each cell the "
         "number of turns and the per cent of its row (the darker, the more)."
-    )
-
-
-def _calibration_caption(_: DataFrame) -> str:
-    return (
-        "Calibration of the machine's probabilities. Across: the machine's probability; up: share of turns to which "
-        "most people gave the code, with its 95% interval. Dashed: perfect calibration."
-    )
-
-
-def _limits_caption(_: DataFrame) -> str:
-    return (
-        "Limits of agreement (Bland and Altman) of rates of sessions. Across: mean of both rates; up: machine less "
-        "people. Solid: mean difference; dashed: limits between which 95% of differences lie."
-    )
-
-
-@plot(needs=("code", "human", "machine", "n"), takes="confusion", height=_matrices_height, caption=_confusion_caption)
-def confusion_matrix(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+    ),
+)  # fmt: skip
+def confusion_matrix(table: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
     """Draw for each code how often the machine gave each value where most people gave one.
 
     Parameters
@@ -89,18 +101,41 @@ def confusion_matrix(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Rows are people's values, columns the machine's; the darker a cell, the more of its row.
+        It holds the axes of the codes. Rows are people's values, columns the machine's; the darker a cell, the more of
+        its row.
     """
     ax = axes_or_new(ax)
-    if not names_of(table):
+    if not _names(table):
         return say_instead(ax, "no confusion matrix: no code was given by people and the machine")
-    for block, own in blocks(ax, table, _grid(table)):
-        _matrix(block, own)
-    return ax
+    panels, high = _matrices(table).panels(ax, table)
+    for axes, own in panels:
+        human, machine = own["human"].astype(str), own["machine"].astype(str)
+        values = list(dict.fromkeys(human))
+        counts = np.zeros((len(values), len(values)))
+        counts[[values.index(one) for one in human], [values.index(one) for one in machine]] = own["n"]
+        total = counts.sum(axis=1, keepdims=True)
+        share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+        axes.pcolormesh(1 - 0.8 * share, cmap="gray", vmin=0, vmax=1, ec="0.5", lw=0.6)
+        axes.invert_yaxis()
+        for (i, j), n in np.ndenumerate(counts):
+            words = f"{n:,.0f}\n{share[i, j]:.0%}" if total[i] else f"{n:,.0f}"
+            ink = "w" if share[i, j] > DARK else "k"
+            axes.text(j + 0.5, i + 0.5, words, ha="center", va="center", color=ink, linespacing=1.1)
+        few = len(values) <= len(WORDS)
+        names, places = [_value(one) for one in values], np.arange(len(values)) + 0.5
+        axes.set_xticks(places, names, rotation=0 if few else 90)
+        axes.set_yticks(places, names, rotation=90 if few else 0, va="center")
+    return ax, high
 
 
-@plot(needs=("code", "p_mean", "observed"), takes="calibration", height=_sheet_height, caption=_calibration_caption)
-def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+@plot(
+    needs=("code", "p_mean", "observed"), takes="calibration",
+    caption=lambda _: (
+        "Calibration of the machine's probabilities. Across: the machine's probability; up: share of turns to which "
+        "most people gave the code, with its 95% interval. Dashed: perfect calibration."
+    ),
+)  # fmt: skip
+def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
     """Draw for each code what share of turns people gave it, against the probability that the machine had said.
 
     Parameters
@@ -114,19 +149,34 @@ def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Points on the dashed line: of the turns given 70 %, people gave the code to 70 %.
+        It holds the axes of the codes. Points on the dashed line: of the turns given 70 %, people gave the code to
+        70 %.
     """
     ax = axes_or_new(ax)
-    known = table[~np.isnan(numbers(table, "p_mean"))]
-    if not names_of(known):
+    known = table[~np.isnan(style.numbers(table, "p_mean"))]
+    if not _names(known):
         return say_instead(ax, "no calibration curve: no probability stands beside a code by people")
-    for block, own in blocks(ax, known, PictureGrid()):
-        _curve(block, own)
-    return ax
+    panels, high = _Sheet().panels(ax, known)
+    for axes, own in panels:
+        p, observed, low, top = (
+            style.numbers(own, name) for name in ("p_mean", "observed", "observed_lo", "observed_hi")
+        )
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+        axes.plot([0, 1], [0, 1], c="0.45", lw=0.8, ls=(0, (4, 2)), label="perfect")
+        axes.vlines(p, low, top, colors=style.BLUE, lw=1.0, alpha=0.8, clip_on=False, label="interval")
+        axes.plot(p, observed, c=style.BLUE, lw=0.8, marker="o", ms=2.8, clip_on=False, label="observed")
+        _scales(axes, (0, 0.5, 1), ("0", "0.5", "1"))
+    return ax, high
 
 
-@plot(needs=("code", "human", "machine"), takes="rates", height=_sheet_height, caption=_limits_caption)
-def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+@plot(
+    needs=("code", "human", "machine"), takes="rates",
+    caption=lambda _: (
+        "Limits of agreement (Bland and Altman) of rates of sessions. Across: mean of both rates; up: machine less "
+        "people. Solid: mean difference; dashed: limits between which 95% of differences lie."
+    ),
+)  # fmt: skip
+def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
     """Draw for each rate the machine's value less that of people, against the mean of both, a point a session.
 
     Parameters
@@ -139,7 +189,8 @@ def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Solid line: mean difference. Dashed: limits between which 95 % of differences lie.
+        It holds the axes of the codes. Solid line: mean difference. Dashed: limits between which 95 % of differences
+        lie.
 
     References
     ----------
@@ -147,67 +198,53 @@ def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     measurement. The Lancet, 327, 307-310.
     """
     ax = axes_or_new(ax)
-    if not names_of(table):
+    if not _names(table):
         return say_instead(ax, "no differences: no session has rates by people and the machine")
-    shown = table[table["code"].astype(str).isin(names_of(table))]
-    reach = max(_reach(own) for _, own in shown.groupby(shown["code"].astype(str)))
-    for block, own in blocks(ax, table, PictureGrid()):
-        _sessions(block, own, float(np.ceil(10 * max(reach, 0.1) - 1e-9) / 10))
-    return ax
+    shown = table[table["code"].astype(str).isin(_names(table))]
+    drawn = [np.r_[_differences(own), _limits(own)] for _, own in shown.groupby(shown["code"].astype(str))]
+    reach = float(np.nanmax(np.abs(np.concatenate(drawn)), initial=0.1))
+    reach = ceil(10 * reach - 1e-9) / 10
+    panels, high = _Sheet().panels(ax, table)
+    for axes, own in panels:
+        difference = _differences(own)
+        axes.set(xlim=(0, 1), ylim=(-reach, reach))
+        axes.axhline(0, c="0.75", lw=0.8)
+        dots: dict[str, Any] = {
+            "ls": "",
+            "marker": "o",
+            "ms": 2.4,
+            "mfc": "none",
+            "mec": style.BLUE,
+            "mew": 0.6,
+            "clip_on": False,
+        }
+        axes.plot(style.numbers(own, "human") + difference / 2, difference, label="sessions", **dots)
+        for value, line in zip(_limits(own), ("-", "--", "--"), strict=False):
+            axes.axhline(value, c="k", lw=0.8, ls=line, label="limits")
+        _scales(
+            axes, (-reach, 0, reach), [style.number(one, 1, sign=True) if one else "0" for one in (-reach, 0, reach)]
+        )
+    return ax, high
 
 
-def _matrix(block: Block, own: DataFrame) -> None:
-    """Draw the cells of a code, and what each row and column is."""
-    ax = block.ax
-    values = list(dict.fromkeys(own["human"].astype(str)))
-    k = len(values)
-    counts = np.zeros((k, k))
-    for human, machine, n in zip(own["human"].astype(str), own["machine"].astype(str), own["n"], strict=True):
-        counts[values.index(human), values.index(machine)] = n
-    total = counts.sum(axis=1)
-    for (i, j), n in np.ndenumerate(counts):
-        share = n / total[i] if total[i] else 0.0
-        left, bottom = block.left + j / k, block.bottom + 1 - (i + 1) / k
-        ax.add_patch(Rectangle((left, bottom), 1 / k, 1 / k, fc=str(1 - 0.8 * share), ec="0.5", lw=0.6))
-        text = f"{n:,.0f}\n{share:.0%}" if total[i] else f"{n:,.0f}"
-        style: dict[str, Any] = {"ha": "center", "va": "center", "linespacing": 1.0}
-        block.write((j + 0.5) / k, 1 - (i + 0.5) / k, text, c="w" if share > DARK else "k", **style)
-    gap = 2.5 / block.side
-    few = k <= len(WORDS)
-    for i, value in enumerate(values):
-        text, at = cut(_value(value), LONGEST), (i + 0.5) / k
-        block.write(-gap, 1 - at, text, ha="right", va="center", rotation=90 if few else 0)
-        block.write(at, -gap, text, ha="center", va="top", rotation=0 if few else 90)
+def _differences(own: DataFrame) -> Floats:
+    found: Floats = style.numbers(own, "machine") - style.numbers(own, "human")
+    return found
 
 
-def _curve(block: Block, own: DataFrame) -> None:
-    """Draw the observed shares of a code with their intervals."""
-    p, observed, low, high = (numbers(own, name) for name in ("p_mean", "observed", "observed_lo", "observed_hi"))
-    block.plot([0, 1], [0, 1], c="0.45", lw=0.8, ls=(0, (4, 2)), zorder=2)
-    ends = np.stack([p, low, p, high], axis=1)[~np.isnan(low + high)].reshape(-1, 2, 2)
-    ends += np.array([block.left, block.bottom])
-    block.ax.add_collection(LineCollection(list(ends), colors=COLOUR, lw=1.0, alpha=0.8), autolim=False)
-    block.plot(p, observed, c=COLOUR, lw=0.8, marker="o", ms=2.8, zorder=3)
-    for at in (0, 0.5, 1):
-        block.tick(at, f"{at:g}", f"{at:g}")
+def _limits(own: DataFrame) -> Floats:
+    """Return the mean difference and the limits around it; nothing where there are few sessions."""
+    difference = _differences(own)
+    if len(difference) < FEWEST:
+        return np.zeros(0)
+    found: Floats = difference.mean() + REACH * difference.std(ddof=1) * np.array([0.0, -1.0, 1.0])
+    return found
 
 
-def _reach(own: DataFrame) -> float:
-    """Return the largest of all differences and limits of a code."""
-    difference = numbers(own, "machine") - numbers(own, "human")
-    limits = difference.mean() + REACH * difference.std(ddof=1) * np.array([-1, 1]) if len(own) >= FEWEST else []
-    return float(np.nanmax(np.abs([*difference, *limits]), initial=0))
-
-
-def _sessions(block: Block, own: DataFrame, reach: float) -> None:
-    """Draw the differences of a code, (`-reach`, `reach`) from foot to top, their mean and limits."""
-    difference = numbers(own, "machine") - numbers(own, "human")
-    block.plot([0, 1], [0.5, 0.5], c="0.75", lw=0.8, zorder=1)
-    dots: dict[str, Any] = {"marker": "o", "ms": 2.4, "mfc": "none", "mec": COLOUR, "mew": 0.6}
-    block.plot(numbers(own, "human") + difference / 2, 0.5 + difference / reach / 2, ls="", zorder=2, **dots)
-    if len(difference) >= FEWEST:
-        mean, sd = difference.mean(), difference.std(ddof=1)
-        for value, style in ((mean, "-"), (mean - REACH * sd, "--"), (mean + REACH * sd, "--")):
-            block.plot([0, 1], [0.5 + value / reach / 2] * 2, c="k", lw=0.8, ls=style, zorder=3)
-    for at in (0, 0.5, 1):
-        block.tick(at, f"{at:g}", f"{(2 * at - 1) * reach:+.1f}".replace("+0.0", "0"))
+def _scales(axes: Axes, up: tuple[float, float, float], words: Sequence[str]) -> None:
+    """Name both ends and the middle of both scales, inside the panel's width and height."""
+    axes.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
+    axes.set_yticks(up, words)
+    for labels, sides in ((axes.get_xticklabels(), ("left", "right")), (axes.get_yticklabels(), ("bottom", "top"))):
+        for label, side in zip(labels[::2], sides, strict=True):
+            label.set(**{"ha" if side in ("left", "right") else "va": side})

@@ -5,30 +5,25 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from matplotlib.ticker import FuncFormatter
 
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
-from therapy_analytics.plots import FONT, axes_or_new, plot, remembered, say_instead
-from therapy_analytics.plots._board import EDGE, FAINT, Key, draw_keys, keys_height, open_board
+from therapy_analytics.plots import FONT, axes_or_new, plot, say_instead
+from therapy_analytics.plots import _style as style
 from therapy_analytics.plots._codes import WEAK, behaviours, rates, role_keys, sessions_of
-from therapy_analytics.plots._colours import ROLES as COLOURS
-from therapy_analytics.plots._colours import SIGNS
-from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, cut, length
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from therapy_analytics.plots._board import Board
+    from therapy_analytics.plots import Drawn
     from therapy_analytics.plots._codes import Behaviour, Rates
-    from therapy_analytics.plots._outlines import Line
-    from therapy_analytics.plots._turns import Floats
+    from therapy_analytics.plots._style import Floats
 
 PEOPLE: dict[str, tuple[str, dict[str, Any]]] = {
     "human_high": ("People, high quality", {"fc": "0.78", "ec": "0.45"}),
@@ -36,16 +31,15 @@ PEOPLE: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """References that have bands: one filled, one a frame, so that they can be told apart in grey."""
 QUANTILES = ("q05", "q25", "median", "q75", "q95")
-MEDIAN = QUANTILES.index("median")
 TWO_COLUMNS = 360.0
 """From so many points on, the client's codes stand beside the therapist's, not beneath them."""
-APART = 12.0
-"""Points between the two."""
+HEAD, SCALE, APART = 14.0, 13.0, 12.0
+"""Points of a heading, of the scale beneath a role's rows, and between the two roles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Style:
-    """How much is drawn: height of a row in points, the references, and how far down in its row each thing lies.
+class _Detail:
+    """How much is drawn: height of a row in points, and how far down in its row each thing lies.
 
     Attributes
     ----------
@@ -66,8 +60,8 @@ class _Style:
         return [name for name in PEOPLE if name in self.lanes]
 
 
-SIMPLE = _Style(pitch=10.8, lanes={"dot": 0.5, "human_high": 0.5}, half=0.3, all=False)
-FULL = _Style(
+SIMPLE = _Detail(pitch=10.8, lanes={"dot": 0.5, "human_high": 0.5}, half=0.3, all=False)
+FULL = _Detail(
     pitch=20.0, lanes={"dot": 0.24, "human_high": 0.5, "human_low": 0.67, "models": 0.84}, half=0.07, all=True
 )
 
@@ -83,13 +77,18 @@ class _ProfileShown:
     tagger: str
 
     @property
-    def sides(self) -> list[NDArray[np.int64]]:
+    def sides(self) -> list[list[int]]:
         """Return the places of the therapist's behaviours, and of the client's and others."""
         sides = [[i for i, one in enumerate(self.found) if (one.role == "therapist") == left] for left in (True, False)]
-        return [np.array(side) for side in sides if side]
+        return [side for side in sides if side]
+
+    @property
+    def counts(self) -> list[str]:
+        """Return turns with the code / turns that were coded, of each behaviour."""
+        n = zip(self.values.n[:, 0], self.values.n_turns[:, 0], strict=True)
+        return [f"{with_code:,.0f}/{turns:,.0f}" for with_code, turns in n]
 
 
-@remembered
 def _shown(table: DataFrame) -> _ProfileShown | None:
     rows = table[(table["part"].astype(str) == "whole") & (table["n_turns"] > 0)]
     if rows.empty:
@@ -101,33 +100,31 @@ def _shown(table: DataFrame) -> _ProfileShown | None:
     return _ProfileShown(rows=rows, found=list(found.values()), values=values, known=known, tagger=tagger)
 
 
-def _keys(shown: _ProfileShown, style: _Style) -> list[Key]:
+@functools.cache
+def _references(tagger: Literal["accurate", "fast"]) -> Mapping[str, Mapping[str, Floats]]:
+    """Return for each measure the groups of reference with their quantiles."""
+    from therapy_analytics.results.references import reference_profiles  # noqa: PLC0415  # reads a file
+
+    whole = reference_profiles(tagger)
+    found: dict[str, dict[str, Floats]] = {}
+    quantiles = whole[list(QUANTILES)].to_numpy(dtype=np.float64)
+    for measure, group, row in zip(whole["measure"], whole["group"], quantiles, strict=True):
+        found.setdefault(str(measure), {})[str(group)] = row
+    return found
+
+
+def _keys(shown: _ProfileShown, detail: _Detail) -> dict[str, Any]:
     groups = {group for one in shown.known for group in one}
-    keys = role_keys(shown.found, ": rate, 95% interval")
-    if style.all and "expected" in shown.rows:
-        keys.append(Key(words="Rate that the tagger's probabilities imply", mark={"marker": "|", "mew": 1}))
-    for group in style.people:
+    keys: dict[str, Any] = {**role_keys(shown.found)}
+    if detail.all and "expected" in shown.rows:
+        keys["Rate that the tagger's probabilities imply"] = style.dot("k", "|", mew=1)
+    for group in detail.people:
         words, look = PEOPLE[group]
         if group in groups:
-            line = {"ec": look["ec"], "lw": 0.7}
-            keys.append(Key(words=f"{words}: middle half (line: 90%)", box=look | {"lw": 0.6}, line=line))
-    models = len(groups - set(PEOPLE)) * style.all
-    words = f"{models} language models, the median of each"
-    return [*keys, Key(words=words, mark={"marker": "D", "ms": 3})] if models else keys
-
-
-def _height(table: DataFrame, width: float, style: _Style) -> float:
-    shown = _shown(table)
-    if shown is None:
-        return 60.0
-    sides = [_side_height([shown.found[i] for i in side], style) for side in shown.sides]
-    rows = max(sides) if width >= TWO_COLUMNS else sum(sides) + APART * (len(sides) - 1)
-    return 2 * EDGE + keys_height(_keys(shown, style), width) + rows + 4
-
-
-def _side_height(own: list[Behaviour], style: _Style) -> float:
-    """Return the height of a role's part, in points: its heading, its rows and its scale."""
-    return float(style.pitch * (_places(own)[-1] + 1) + 3.2 * FONT)
+            keys[f"{words}: middle half (line: 90%)"] = (style.box(**look), style.dot(look["ec"], "", "-", lw=0.7))
+    if (models := len(groups - set(PEOPLE))) and detail.all:
+        keys[f"{models} language models, the median of each"] = style.dot("k", "D", ms=3)
+    return keys
 
 
 def _caption(table: DataFrame) -> str:
@@ -140,6 +137,7 @@ def _caption(table: DataFrame) -> str:
         "and turns with the code / turns that were coded."
     )
     parts = [about]
+
     if any(shown.known):
         parts.append(
             f"References: sessions coded by the {shown.tagger} tagger; boxes, the middle half of sessions of "
@@ -149,16 +147,11 @@ def _caption(table: DataFrame) -> str:
     return " ".join(parts)
 
 
-def _of(style: _Style) -> dict[str, Any]:
-    """Return how high a figure of a style is, and its caption."""
-    return {"height": partial(_height, style=style), "caption": _caption}
-
-
 NEEDS = ("session_id", "code", "part", "n", "n_turns")
 
 
-@plot(needs=NEEDS, takes="profile", session=2, run=1, **_of(SIMPLE))
-def profile(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+@plot(needs=NEEDS, takes="profile", session=2, run=1, caption=_caption)
+def profile(table: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
     """Draw how often therapist and client do what the codes name, beside sessions of people of high quality.
 
     Parameters
@@ -172,7 +165,7 @@ def profile(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        One unit is a point (1/72 inch); the scales of the rates are drawn.
+        It holds the axes of the therapist's codes, and of the client's.
 
     Notes
     -----
@@ -189,8 +182,8 @@ def profile(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     return _draw(table, axes_or_new(ax), SIMPLE)
 
 
-@plot(needs=NEEDS, takes="profile", **_of(FULL))
-def profile_references(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+@plot(needs=NEEDS, takes="profile", caption=_caption)
+def profile_references(table: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
     """Draw the behaviour profile beside all references: people of high and of low quality, and language models.
 
     Parameters
@@ -213,89 +206,36 @@ def profile_references(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     return _draw(table, axes_or_new(ax), FULL)
 
 
-def _draw(table: DataFrame, ax: Axes, style: _Style) -> Axes:
+def _draw(table: DataFrame, ax: Axes, detail: _Detail) -> Drawn:
+    """Draw the therapist's behaviours, and the client's and others beside or beneath them, on scales of one length."""
     shown = _shown(table)
     if shown is None:
         return say_instead(ax, "no profile: the table holds no code for any turn")
-    board = open_board(ax, _height(table, ax.bbox.width * 72 / ax.figure.dpi, style))
-    top = draw_keys(board, _keys(shown, style), board.height) - 4
-    _panels(board, shown, style, top)
-    board.close()
-    return ax
+    page = style.Layout(ax)
+    beside = page.width >= TWO_COLUMNS
+    left, top = style.EDGE, page.legend(_keys(shown, detail)) + 2
+    foot, room = top, page.width - 2 * style.EDGE
+    wide = (room - APART) / 2 if beside else room
+    names = min(max(style.text_width(one.name) for one in shown.found), 0.46 * wide)
+    counts = max(map(style.text_width, shown.counts))
+    for side in shown.sides:
+        page.write(left, top + 0.4 * HEAD, _heading(shown, side), fontweight="bold")
+        high = detail.pitch * float(_levels([shown.found[i] for i in side])[-1] + 1)
+        axes = page.panel(left + names + 6, top + HEAD, wide - names - counts - 13, high)
+        _rows(axes, shown, side, detail, names)
+        _bands(axes, shown, side, detail)
+        _dots(axes, shown, side, detail)
+        foot = max(foot, top + HEAD + high + SCALE)
+        left, top = (left + wide + APART, top) if beside else (left, foot + APART)
+    return ax, foot
 
 
-@functools.cache
-def _references(tagger: Literal["accurate", "fast"]) -> Mapping[str, Mapping[str, Floats]]:
-    """Return for each measure the groups of reference with their quantiles."""
-    from therapy_analytics.results.references import reference_profiles  # noqa: PLC0415  # reads a file
-
-    whole = reference_profiles(tagger)
-    found: dict[str, dict[str, Floats]] = {}
-    quantiles = whole[list(QUANTILES)].to_numpy(dtype=np.float64)
-    for measure, group, row in zip(whole["measure"], whole["group"], quantiles, strict=True):
-        found.setdefault(str(measure), {})[str(group)] = row
-    return found
+def _heading(shown: _ProfileShown, side: list[int]) -> str:
+    roles = dict.fromkeys(shown.found[i].role for i in side)
+    return style.sentence(" and ".join(f"{one} codes" if one != "other" else "own codes" for one in roles))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Panel:
-    """One role's part of the board: where its scale lies, and the height and the foot of each row, in points."""
-
-    board: Board
-    style: _Style
-    begin: float
-    left: float
-    right: float
-    names_end: float
-    most: float
-    font: float
-    pitch: float
-    feet: Floats
-
-    def x(self, share: Floats) -> Floats:
-        found: Floats = self.left + (self.right - self.left) * share / self.most
-        return found
-
-    def y(self, lane: str) -> Floats:
-        found: Floats = self.feet + self.pitch * (1 - self.style.lanes[lane])
-        return found
-
-
-def _panels(board: Board, shown: _ProfileShown, style: _Style, top: float) -> None:
-    """Draw the therapist's behaviours, and the client's and others beside or beneath them, on scales of one length."""
-    font, sides = board.font, shown.sides
-    scale = font / FONT
-    beside = board.width + 2 * EDGE >= TWO_COLUMNS
-    wide = (board.width - APART) / 2 if beside else board.width
-    counts = _counts(shown.values)
-    left = 0.0
-    for side in sides:
-        own = [shown.found[j] for j in side]
-        names = min(max(length(one.name) for one in shown.found) * font, 0.46 * wide)
-        panel = _Panel(
-            board=board,
-            style=style,
-            begin=left,
-            names_end=left + names,
-            left=left + names + 0.8 * font,
-            right=left + wide - (max(map(len, counts)) * ADVANCE + 1.0) * font,
-            most=_most(shown, style),
-            font=font,
-            pitch=style.pitch * scale,
-            feet=top - 1.6 * font - style.pitch * scale * (_places(own) + 1),
-        )
-        board.write([(left, top - 0.7 * font, _heading(own), "left")], font, BOLD)
-        _scale(panel)
-        _names(panel, own, [counts[j] for j in side])
-        _bands(panel, [shown.known[j] for j in side])
-        _dots(panel, own, shown.values, side)
-        if beside:
-            left += wide + APART
-        else:
-            top -= _side_height(own, style) * scale + APART
-
-
-def _places(own: list[Behaviour]) -> Floats:
+def _levels(own: list[Behaviour]) -> Floats:
     """Return how many rows lie above each behaviour; half a row parts codebooks and roles."""
     parts = [(one.role, one.place[0]) for one in own]
     breaks = [0.0, *(0.45 * (one != before) for before, one in itertools.pairwise(parts))]
@@ -303,93 +243,80 @@ def _places(own: list[Behaviour]) -> Floats:
     return found
 
 
-def _most(shown: _ProfileShown, style: _Style) -> float:
+def _rows(axes: Axes, shown: _ProfileShown, side: list[int], detail: _Detail, names: float) -> None:
+    """Set the scales, name the rows, and write counts beside them; every second row has a faint ground."""
+    own = [shown.found[i] for i in side]
+    levels, most = _levels(own), _most(shown, detail)
+    axes.set(xlim=(0, most), ylim=(levels[-1] + 1, 0))
+    for level in levels[::2]:
+        axes.axhspan(level, level + 1, fc="0.5", alpha=0.07, lw=0, zorder=0.3)
+    middle = levels + detail.lanes["dot"]
+    axes.set_yticks(middle, [style.fitted(one.name, names) for one in own])
+    axes.tick_params("y", length=0, pad=6)
+    wide = style.width_of(axes)
+    for i, y in zip(side, middle, strict=True):
+        axes.text(1 + 7 / wide, y, shown.counts[i], transform=axes.get_yaxis_transform(), va="center_baseline")
+    space = 3.6 * FONT * most / wide
+    step = next((one for one in (0.1, 0.2, 0.5, most) if one >= space), most)
+    axes.set_xticks(np.arange(0, most + 1e-9, step))
+    axes.xaxis.set_major_formatter(FuncFormatter(style.per_cent))
+    axes.tick_params("x", length=0)
+    axes.grid(axis="x", c="0.5", alpha=0.35, lw=0.5)
+    axes.spines[["left", "bottom"]].set_visible(False)
+
+
+def _most(shown: _ProfileShown, detail: _Detail) -> float:
     """Return the end of all scales: the largest thing that is drawn, in fifths."""
     values = shown.values
-    ends = [float(np.nanmax([values.high, values.rate], initial=0))]
-    ends += [float(groups[group].max()) for groups in shown.known for group in style.people if group in groups]
-    if style.all:
-        ends += [values.expected.max(initial=0, where=~np.isnan(values.expected))]
-        ends += [float(row[MEDIAN]) for groups in shown.known for row in groups.values()]
-    return float(np.clip(np.ceil(max(ends) * 5 - 1e-9) / 5, 0.2, 1))
+    ends = [*values.high[:, 0], *values.rate[:, 0]]
+    ends += [float(groups[group].max()) for groups in shown.known for group in detail.people if group in groups]
+    if detail.all:
+        ends += [*values.expected[:, 0]]
+        ends += [float(row[2]) for groups in shown.known for row in groups.values()]
+    return style.fifths(ends)
 
 
-def _counts(values: Rates) -> list[str]:
-    return [f"{n:,.0f}/{total:,.0f}" for n, total in zip(values.n[:, 0], values.n_turns[:, 0], strict=True)]
-
-
-def _heading(own: list[Behaviour]) -> str:
-    names = [f"{one} codes" if one != "other" else "own codes" for one in dict.fromkeys(one.role for one in own)]
-    text = " and ".join(names)
-    return text[:1].upper() + text[1:]
-
-
-def _scale(panel: _Panel) -> None:
-    """Draw a faint ground for every second row, lines through all rows, and per cent beneath."""
-    every, last = panel.feet[::2], panel.right + 0.4 * panel.font
-    ground = np.column_stack([every * 0 + panel.begin, every, every * 0 + last, every + panel.pitch])
-    panel.board.boxes(ground, fc="0.5", alpha=0.07, zorder=0.3)
-    top, bottom = panel.feet[0] + panel.pitch, panel.feet[-1]
-    space = 3.6 * panel.font * panel.most / (panel.right - panel.left)
-    step = next((one for one in (0.1, 0.2, 0.5, panel.most) if one >= space), panel.most)
-    steps = np.arange(0, panel.most + 1e-9, step)
-    x = panel.x(steps)
-    panel.board.lines(np.column_stack([x, 0 * x + bottom, x, 0 * x + top]), ec="0.5", alpha=0.35, lw=0.5, zorder=0.4)
-    labels = [f"{100 * one:.0f}%" for one in steps]
-    lines: list[Line] = [
-        (at, bottom - 0.95 * panel.font, text, "center") for at, text in zip(x.tolist(), labels, strict=True)
-    ]
-    panel.board.write(lines, panel.font)
-
-
-def _names(panel: _Panel, own: list[Behaviour], counts: list[str]) -> None:
-    middles = panel.y("dot").tolist()
-    for one, y in zip(own, middles, strict=True):
-        name = cut(one.name, (panel.names_end - panel.begin) / panel.font)
-        panel.board.write([(panel.names_end, y, name, "right")], panel.font)
-    x = panel.right + 0.8 * panel.font
-    lines: list[Line] = [(x, y, text, "left") for y, text in zip(middles, counts, strict=True)]
-    panel.board.write(lines, panel.font, NUMBERS, alpha=FAINT)
-
-
-def _bands(panel: _Panel, known: list[Mapping[str, Floats]]) -> None:
+def _bands(axes: Axes, shown: _ProfileShown, side: list[int], detail: _Detail) -> None:
     """Draw the groups of people as bands, and the language models as diamonds."""
-    style = panel.style
-    for group in style.people:
-        look = PEOPLE[group][1]
-        at = np.array([group in groups for groups in known])
+    known, levels = [shown.known[i] for i in side], _levels([shown.found[i] for i in side])
+    for group in detail.people:
+        look, at = PEOPLE[group][1], np.array([group in groups for groups in known])
         ends = np.array([groups[group] for groups in known if group in groups]).reshape(-1, len(QUANTILES))
-        x, y, half = panel.x(ends), panel.y(group)[at], style.half * panel.pitch
-        panel.board.lines(np.column_stack([x[:, 0], y, x[:, -1], y]), ec=look["ec"], lw=0.6, zorder=1)
+        y = levels[at] + detail.lanes[group]
+        axes.hlines(y, ends[:, 0], ends[:, -1], colors=look["ec"], lw=0.6, zorder=1)
         # A middle half of no width is still there.
-        left, right = x[:, 1], np.maximum(x[:, 3], x[:, 1] + 0.8)
-        shape = np.column_stack([left, y - half, right, y + half])
-        panel.board.boxes(shape, zorder=1.5, gid=f"band {group}", **(look | {"lw": 0.6 * style.all}))
-    if not style.all:
-        return
-    ticks = [
-        (float(panel.x(row[MEDIAN])), y)
-        for groups, y in zip(known, panel.y("models").tolist(), strict=True)
-        for group, row in groups.items()
-        if group not in PEOPLE
-    ]
-    panel.board.marks(np.array(ticks), marker="D", ms=2.4, zorder=2, gid="models")
+        least = 0.8 * axes.get_xlim()[1] / (style.width_of(axes))
+        widths = np.maximum(ends[:, 3] - ends[:, 1], least)
+        axes.barh(y, widths, 2 * detail.half, ends[:, 1], **look, lw=0.6 * detail.all, zorder=1.5, label=group)
+    if detail.all:
+        models = [
+            (float(row[2]), level + detail.lanes["models"])
+            for groups, level in zip(known, levels, strict=True)
+            for group, row in groups.items()
+            if group not in PEOPLE
+        ]
+        x, y = np.array(models).reshape(-1, 2).T
+        axes.plot(x, y, ls="", marker="D", ms=2.4, mew=0, c="k", clip_on=False, label="models")
 
 
-def _dots(panel: _Panel, own: list[Behaviour], values: Rates, side: NDArray[np.int64]) -> None:
-    y, lw = panel.y("dot"), 1.2
+def _dots(axes: Axes, shown: _ProfileShown, side: list[int], detail: _Detail) -> None:
+    """Draw rates with their intervals."""
+    own, levels = [shown.found[i] for i in side], _levels([shown.found[i] for i in side])
     low, rate, high, expected = (
-        panel.x(one[side, 0]) for one in (values.low, values.rate, values.high, values.expected)
+        one[side, 0] for one in (shown.values.low, shown.values.rate, shown.values.high, shown.values.expected)
     )
+    y = levels + detail.lanes["dot"]
     for role in dict.fromkeys(one.role for one in own):
         at = np.array([one.role == role for one in own])
-        colour = COLOURS[role]
-        panel.board.lines(np.column_stack([low, y, high, y])[at], ec=colour, lw=lw, zorder=2, gid=f"interval {role}")
-        style: dict[str, Any] = {"marker": SIGNS[role], "color": colour, "ms": 4.0, "zorder": 3}
-        panel.board.marks(np.column_stack([rate, y])[at], gid=f"rate {role}", **style)
-    if not panel.style.all:
-        return
-    half = 0.13 * panel.pitch
-    panel.board.lines(
-        np.column_stack([expected, y - half, expected, y + half]), lw=0.6 * lw, zorder=2.5, gid="expected"
-    )
+        axes.hlines(y[at], low[at], high[at], colors=style.ROLES[role], lw=1.2, zorder=2, label=f"interval of {role}")
+        look: dict[str, Any] = {
+            "ls": "",
+            "marker": style.SIGNS[role],
+            "c": style.ROLES[role],
+            "ms": 4.0,
+            "mew": 0,
+            "zorder": 3,
+        }
+        axes.plot(rate[at], y[at], clip_on=False, label=f"rate of {role}", **look)
+    if detail.all:
+        axes.vlines(expected, y - 0.13, y + 0.13, colors="k", lw=0.7, zorder=2.5, label="expected")

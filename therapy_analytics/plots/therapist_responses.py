@@ -3,53 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.collections import QuadMesh
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Rectangle
 
-from therapy_analytics.measures.process._responses import COUNTS, pooled_responses
 from therapy_analytics.measures.process.responses import ANSWERS, EVENTS
-from therapy_analytics.plots import FONT, INCH_PT, axes_or_new, plot, remembered, say_instead
-from therapy_analytics.plots._board import EDGE, FAINT, Key, draw_keys, in_lines, keys_height, open_board
+from therapy_analytics.measures.response_rows import COUNTS, pooled_responses
+from therapy_analytics.plots import FONT, axes_or_new, plot, say_instead
+from therapy_analytics.plots import _style as style
 from therapy_analytics.plots._codes import WEAK, Behaviour, behaviours
-from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, cut, length
-from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from therapy_analytics.plots._board import Board
-    from therapy_analytics.plots._outlines import Line
-    from therapy_analytics.plots._turns import Bools, Floats
+    from therapy_analytics.plots import Drawn
+    from therapy_analytics.plots._style import Bools, Floats
 
 FEW = 5
 """Of fewer client turns neither shading nor marks are drawn: one of one would look like always."""
-DEEP = (0.043, 0.235, 0.365)
-"""The colour of all: one hue, from white, so that it prints in grey."""
+SHADES = LinearSegmentedColormap.from_list("responses", ["#FFFFFF", "#0B3C5D"])
+"""One hue, from white, so that it prints in grey."""
+DARK = 0.66
+"""From this share on, the cell is so dark that its writing is white."""
+ROW, LONGEST = 13.5, 101.0
+"""Points of a row, and of the longest name of a column."""
 _ROWS, _COLUMNS = ([code for act in acts.values() for code in act.codes] for acts in (EVENTS, ANSWERS))
 """The codes that are drawn: those of which `therapy_analytics.measures.process.responses` has measures."""
 ANY = Behaviour((-1, 0), "any", "Any client turn", "client")
-DARK = 0.66
-ROW, LONGEST = 13.5, 14.0
-"""Height of a row, in points, and length of the names of columns at most, in sizes of the font."""
-"""From this share on, the cell is so dark that its writing is white."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _ResponseCells:
-    """What is drawn.
+class _Cells:
+    """What is drawn; the first row is all client turns, whatever their codes.
 
     Attributes
     ----------
     client, therapist : list of Behaviour
         Their codes, in the order of rows and columns.
-    n, both : float array (n_client_codes, n_therapist_codes)
-        Client turns with the code that are answered, and those of them whose answer has the other.
-    any_n, any_both : float array (n_therapist_codes,)
-        The same for all client turns, whatever their codes.
-    above, below : bool array (n_client_codes, n_therapist_codes)
+    n, both : float array (n_rows, n_columns)
+        Client turns with the row's code that are answered, and those of them whose answer has the column's.
+    above, below : bool array (n_rows, n_columns)
         Where the interval of the difference from other client turns lies wholly above, or below, 0.
     """
 
@@ -57,59 +53,81 @@ class _ResponseCells:
     therapist: list[Behaviour]
     n: Floats
     both: Floats
-    any_n: Floats
-    any_both: Floats
     above: Bools
     below: Bools
 
+    @property
+    def share(self) -> Floats:
+        """Return shares of answers; nan of fewer than `FEW`."""
+        found: Floats = np.divide(self.both, self.n, out=np.full(self.n.shape, np.nan), where=self.n >= FEW)
+        return found
 
-@remembered
-def _shown(table: DataFrame) -> _ResponseCells:
+
+def _cells(table: DataFrame) -> _Cells | None:
+    """Return the cells, without codes that the coder does not give; None where no client turn is answered."""
     table = table[table["client_code"].isin(_ROWS) & table["therapist_code"].isin(_COLUMNS)]
-    several = "session_id" in table and table["session_id"].nunique() > 1
-    return _cells(pooled_responses(table) if several else table)
+    if "session_id" in table and table["session_id"].nunique() > 1:
+        table = pooled_responses(table)
+    codes = [table[name].astype(str).tolist() for name in ("client_code", "therapist_code")]
+    client, therapist = (behaviours(one) for one in codes)
+    at = [list(client).index(code) for code in codes[0]], [list(therapist).index(code) for code in codes[1]]
+
+    def grid(values: Floats) -> Floats:
+        found = np.full((len(client), len(therapist)), np.nan)
+        found[at] = values
+        return found
+
+    n, both, n_other, both_other = (np.nan_to_num(grid(style.numbers(table, name))) for name in COUNTS)
+    low, high = (grid(style.numbers(table, f"difference_{end}")) for end in ("lo", "hi"))
+    total = n + n_other
+    rows, columns = np.flatnonzero(total.sum(axis=1)), np.flatnonzero(total.sum(axis=0))
+    if not len(columns):
+        return None
+    # All client turns are those with and without any one code: the fullest row knows most.
+    fullest = total.argmax(axis=0), np.arange(len(therapist))
+
+    def kept(any_turn: Any, own: Any) -> Any:
+        return np.vstack([any_turn[columns], own[np.ix_(rows, columns)]])
+
+    never = np.zeros(len(therapist), dtype=bool)
+    return _Cells(
+        client=[ANY, *(list(client.values())[i] for i in rows)],
+        therapist=[list(therapist.values())[i] for i in columns],
+        n=kept(total[fullest], n),
+        both=kept((both + both_other)[fullest], both),
+        above=kept(never, (n >= FEW) & (low > 0)),
+        below=kept(never, (n >= FEW) & (high < 0)),
+    )
 
 
-def _height(table: DataFrame, width: float) -> float:
-    cells = _shown(table)
-    if not cells.any_n.any():
-        return 60.0
-    return 2 * EDGE + keys_height(_keys(cells), width) + _heads(cells, width - 2 * EDGE)[2] + _rows_height(cells) + 4
+def _sizes(cells: _Cells, width: float) -> tuple[float, float]:
+    """Return how many points names and counts of the rows take, and a column."""
+    counts = max(style.text_width(f"{one:,.0f}") for one in cells.n.max(axis=1))
+    # Cells need at least space for a share.
+    space = width - 2 * style.EDGE - counts - 14 - 2.1 * FONT * len(cells.therapist)
+    left = min(max(style.text_width(one.name) for one in cells.client), max(space, 0.2 * width)) + counts + 14
+    return left, min((width - 2 * style.EDGE - left) / len(cells.therapist), 62.0)
 
 
-def _heads(cells: _ResponseCells, width: float) -> tuple[bool, list[list[str]], float]:
+def _heads(cells: _Cells, column: float) -> tuple[bool, list[str], float]:
     """Return whether names of columns are written upwards, the lines of each, and their height in points.
 
     Names stand upright where their longest words fit over the cells.
     """
     names = [one.name for one in cells.therapist]
-    fits = (_edges_of(cells, width, FONT)[1] - 3) / FONT
-    if max(length(word) for name in names for word in name.split()) > fits:
-        return True, [[cut(name, LONGEST)] for name in names], min(max(map(length, names)), LONGEST) * FONT + 6
-    lines = [in_lines(name, fits, 3) for name in names]
-    return False, lines, max(map(len, lines)) * 1.15 * FONT + 6
-
-
-def _edges_of(cells: _ResponseCells, width: float, font: float) -> tuple[float, float, float, float]:
-    """Return left end and width of the columns, and where names and counts of the rows end, in points."""
-    counts = (len(f"{max(cells.n.max(), cells.any_n.max()):,.0f}") * ADVANCE + 1.0) * font
-    # Cells need at least space for a share.
-    space = width - counts - 0.4 * font - 2.1 * font * len(cells.therapist)
-    names = min(max(length(one.name) for one in (*cells.client, ANY)) * font, max(space, 0.2 * width))
-    left = names + counts + 0.4 * font
-    return left, min((width - left) / len(cells.therapist), 62.0), names, names + counts
-
-
-def _rows_height(cells: _ResponseCells) -> float:
-    return ROW * (len(cells.client) + 1.3)
+    if max(style.text_width(word) for name in names for word in name.split()) > column - 3:
+        longest = min(max(map(style.text_width, names)), LONGEST)
+        return True, [style.fitted(name, LONGEST) for name in names], longest + 5
+    lines = [style.in_lines(name, column - 3, 3) for name in names]
+    return False, lines, (1 + max(one.count("\n") for one in lines)) * 1.2 * FONT + 5
 
 
 def _caption(table: DataFrame) -> str:
-    cells = _shown(table)
-    if not cells.any_n.any():
+    cells = _cells(table)
+    if cells is None:
         return ""
     names: list[str] = table["session_id"].astype(str).unique().tolist() if "session_id" in table else []
-    n = len(names) or int(np.nan_to_num(numbers(table, "n_sessions")).max(initial=0))
+    n = len(names) or int(np.nan_to_num(style.numbers(table, "n_sessions")).max(initial=0))
     whose = f"{n:,} session{'s' * (n != 1)}, pooled" if n else "all sessions"
     whose = names[0] if len(names) == 1 else whose
     about = (
@@ -118,6 +136,7 @@ def _caption(table: DataFrame) -> str:
         "column's code, or answers with it / client turns, where there is space."
     )
     parts = [about]
+
     if (cells.above | cells.below).any():
         parts.append(
             "Triangles: more (up) or less (down) often than after other client turns (95% interval of the difference); "
@@ -127,8 +146,18 @@ def _caption(table: DataFrame) -> str:
     return " ".join(parts)
 
 
-@plot(needs=("client_code", "therapist_code", *COUNTS), takes="responses", run=3, height=_height, caption=_caption)
-def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+def _keys(cells: _Cells) -> dict[str, Any]:
+    shares = {0.0: "0%", 0.5: "50%", 1.0: "100% of the answers"}
+    keys: dict[str, Any] = {words: style.box(fc=SHADES(share), ec="0.6") for share, words in shares.items()}
+    if (cells.n < FEW).any():
+        keys[f"fewer than {FEW} client turns"] = style.box(fc="none", ec="0.6", hatch="////")
+    if cells.above.any():
+        keys["more often than after other turns"] = style.dot("k", "^")
+    return {**keys, "less often": style.dot("k", "v")} if cells.below.any() else keys
+
+
+@plot(needs=("client_code", "therapist_code", *COUNTS), takes="responses", run=3, caption=_caption)
+def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Drawn:
     """Draw how the therapist answers feelings, sustain talk, untested claims, ruptures, danger and corrections.
 
     Parameters
@@ -141,7 +170,7 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Rows are what the client does, columns what the therapist does next; one unit is a point (1/72 inch).
+        It holds the axes of the cells: rows are what the client does, columns what the therapist does next.
 
     Notes
     -----
@@ -150,163 +179,49 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     several codes stands in several columns. The table has rows for all other codes, too.
     """
     ax = axes_or_new(ax)
-    cells = _shown(table)
-    if not cells.any_n.any():
+    cells = _cells(table)
+    if cells is None:
         return say_instead(ax, "no answers: the table holds no client turn that the therapist answers")
-    board = open_board(ax, _height(table, ax.bbox.width * INCH_PT / ax.figure.dpi))
-    _draw(board, cells, draw_keys(board, _keys(cells), board.height) - 4)
-    board.close()
-    return ax
+    page = style.Layout(ax)
+    left, wide = _sizes(cells, page.width)
+    upwards, names, heads = _heads(cells, wide)
+    top = page.legend(_keys(cells)) + heads
+    rows, columns = cells.n.shape
+    high = ROW * (rows + 0.3)
+    axes = page.panel(style.EDGE + left, top, wide * columns, high)
+    # The row of all client turns stands a little apart.
+    feet = [i + 0.3 * (i > 0) for i in range(rows)]
+    axes.set(xlim=(0, columns), ylim=(rows + 0.3, 0))
+    share = cells.share
+    fits = max(style.text_width(one) for one in _counts(cells).ravel()) <= wide - 3
+    words = _counts(cells) if fits else _per_cents(cells)
+    for (i, j), value in np.ndenumerate(share):
+        few, y, ink = np.isnan(value), feet[i], "w" if value > DARK else "k"
+        look: dict[str, Any] = {"fc": "none", "hatch": "//"} if few else {"fc": SHADES(value)}
+        axes.add_patch(Rectangle((j, y), 1, 1, ec="0.6", lw=0.5, clip_on=False, hatchcolor="0.75", **look))
+        axes.text(j + 0.5, y + 0.5, words[i, j], ha="center", va="center_baseline", color=ink)
+        for sign, there in (("^", cells.above[i, j]), ("v", cells.below[i, j])):
+            if there:
+                axes.plot(j + 1 - 3 / wide, y + 0.24, sign, ms=2.8, c=ink, mew=0)
+    axes.set_yticks([y + 0.5 for y in feet], [f"{one:,.0f}" for one in cells.n.max(axis=1)])
+    space = left - 14 - max(style.text_width(f"{one:,.0f}") for one in cells.n.max(axis=1))
+    for one, y in zip(cells.client, feet, strict=True):
+        name = style.fitted(one.name, space)
+        axes.text(-(left - space) / (wide * columns), y + 0.5, name, transform=axes.get_yaxis_transform(),
+                  ha="right", va="center_baseline")  # fmt: skip
+    turned: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "left", "va": "center"}
+    axes.set_xticks(np.arange(columns) + 0.5, names, **(turned if upwards else {"va": "bottom"}), linespacing=1.1)
+    axes.tick_params("x", length=0, labeltop=True, labelbottom=False, pad=4 if upwards else 3)
+    axes.tick_params("y", length=0, pad=4)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    return ax, top + high + 4
 
 
-def _cells(table: DataFrame) -> _ResponseCells:
-    """Return the cells, without codes that the coder does not give."""
-    codes = [table[name].astype(str).tolist() for name in ("client_code", "therapist_code")]
-    client, therapist = (behaviours(one) for one in codes)
-    rows, columns = (list(known) for known in (client, therapist))
-    at = [rows.index(code) for code in codes[0]], [columns.index(code) for code in codes[1]]
-
-    def grid(values: Floats) -> Floats:
-        found = np.full((len(client), len(therapist)), np.nan)
-        found[at] = values
-        return found
-
-    n, both, n_other, both_other = (np.nan_to_num(grid(numbers(table, name))) for name in COUNTS)
-    low, high = (grid(numbers(table, f"difference_{end}")) for end in ("lo", "hi"))
-    total = n + n_other
-    rows_given, columns_given = np.flatnonzero(total.sum(axis=1)), np.flatnonzero(total.sum(axis=0))
-    kept = np.ix_(rows_given, columns_given)
-    # All client turns are those with and without any one code: the fullest row knows most.
-    fullest = (total.argmax(axis=0), np.arange(len(therapist))) if len(client) else ((), ())
-    return _ResponseCells(
-        client=[client[rows[i]] for i in rows_given],
-        therapist=[therapist[columns[i]] for i in columns_given],
-        n=n[kept],
-        both=both[kept],
-        any_n=total[fullest][columns_given],
-        any_both=(both + both_other)[fullest][columns_given],
-        above=((n >= FEW) & (low > 0))[kept],
-        below=((n >= FEW) & (high < 0))[kept],
-    )
+def _counts(cells: _Cells) -> Any:
+    pairs = zip(cells.both.ravel(), cells.n.ravel(), strict=True)
+    return np.array([f"{k:,.0f}/{n:,.0f}" for k, n in pairs]).reshape(cells.n.shape)
 
 
-def _keys(cells: _ResponseCells) -> list[Key]:
-    edge = {"ec": "0.6", "lw": 0.6}
-    shares = [(share, f"{share:.0%}{' of the answers' * (share == 1)}") for share in (0.0, 0.5, 1.0)]
-    keys = [Key(words=words, box={"fc": tuple(_colours(np.array(share))), **edge}) for share, words in shares]
-    if (cells.n < FEW).any():
-        words = f"fewer than {FEW} client turns"
-        keys.append(Key(words=words, box={"fc": "none", "hatch": "////", **edge}))
-    if cells.above.any():
-        words = "more often than after other turns"
-        keys.append(Key(words=words, mark={"marker": "^"}))
-    return [*keys, Key(words="less often", mark={"marker": "v"})] if cells.below.any() else keys
-
-
-def _colours(share: Floats) -> Floats:
-    """Return colours (n, 4), from white to `DEEP`."""
-    colours = 1 - np.multiply.outer(np.clip(share, 0, 1), 1 - np.array(DEEP))
-    return np.concatenate([colours, np.ones((*np.shape(share), 1))], axis=-1)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _ResponseLayout:
-    """Where things lie, in points: edges of the columns (n + 1,), ends of the rows' names and counts, sizes."""
-
-    x: Floats
-    names_end: float
-    counts_end: float
-    height: float
-    font: float
-    foot: float
-
-
-def _layout(board: Board, cells: _ResponseCells, top: float) -> _ResponseLayout:
-    """Return a layout in which names and counts fit."""
-    font = board.font
-    scale = font / FONT
-    left, width, names, counts = _edges_of(cells, board.width, font)
-    x: Floats = left + width * np.arange(len(cells.therapist) + 1.0)
-    height = _heads(cells, board.width)[2] * scale
-    return _ResponseLayout(x=x, names_end=names, counts_end=counts, height=ROW * scale, font=font, foot=top - height)
-
-
-def _draw(board: Board, cells: _ResponseCells, top: float) -> None:
-    """Draw the names of the columns, the row of all client turns, and the rows of the client's codes."""
-    layout = _layout(board, cells, top)
-    font, foot, middles = layout.font, layout.foot, (layout.x[:-1] + layout.x[1:]) / 2
-    turned, names, _ = _heads(cells, board.width)
-    for x, lines in zip(middles.tolist(), names, strict=True):
-        step = 1.15 * font
-        heads: list[Line] = [(x, foot + 0.7 * font + step * i, line, "center") for i, line in enumerate(lines[::-1])]
-        board.write([(x, foot + 0.4 * font, lines[0], "left")] if turned else heads, turned=turned)
-    if cells.any_n.any():
-        _rows(board, layout, [ANY], cells.any_n[None], cells.any_both[None], foot)
-        foot -= 1.3 * layout.height
-    _rows(board, layout, cells.client, cells.n, cells.both, foot)
-    middle = foot - layout.height * (np.arange(len(cells.client)) + 0.5)
-    for which, sign in ((cells.above, "^"), (cells.below, "v")):
-        i, j = np.nonzero(which)
-        places = np.column_stack([layout.x[j + 1] - 2.2, middle[i] + 0.5 * layout.height - 2.2])
-        dark = _share(cells.both, cells.n)[i, j] > DARK
-        for own, colour in ((dark, "w"), (~dark, "k")):
-            board.marks(places[own], marker=sign, ms=2.8, color=colour, zorder=4, gid=f"marks {sign}")
-
-
-def _share(both: Floats, n: Floats) -> Floats:
-    """Return shares; nan of fewer than `FEW`."""
-    found: Floats = np.divide(both, n, out=np.full(n.shape, np.nan), where=n >= FEW)
-    return found
-
-
-def _rows(board: Board, layout: _ResponseLayout, own: list[Behaviour], n: Floats, both: Floats, top: float) -> None:
-    """Draw rows of cells from `top` down, with their names and counts."""
-    font, height = layout.font, layout.height
-    y: Floats = top - height * np.arange(len(own) + 1.0)
-    share = _share(both, n)
-    few = np.isnan(share)
-    colours = np.where(few[..., None], 0.0, _colours(np.nan_to_num(share)))
-    corners = np.stack(np.meshgrid(layout.x, y), axis=-1)
-    cells = QuadMesh(corners, facecolors=colours.reshape(-1, 4), lw=0, clip_on=False, gid="cells", zorder=1)
-    board.ax.add_collection(cells, autolim=False)
-    _hatch(board, layout, y, few)
-    _edges(board, layout, y)
-    middles = ((y[:-1] + y[1:]) / 2).tolist()
-    for one, level in zip(own, middles, strict=True):
-        board.write([(layout.names_end, level, cut(one.name, layout.names_end / font), "right")], font)
-    counts = [f"{most:,.0f}" for most in n.max(axis=1)]
-    lines: list[Line] = [(layout.counts_end, level, text, "right") for level, text in zip(middles, counts, strict=True)]
-    board.write(lines, font, NUMBERS, alpha=FAINT)
-    _write(board, layout, middles, n, both)
-
-
-def _write(board: Board, layout: _ResponseLayout, middles: list[float], n: Floats, both: Floats) -> None:
-    """Write the counts of each cell; where there is no space for them, the per cent of the row."""
-    shares = np.divide(both, n, out=np.full(n.shape, np.nan), where=n > 0).ravel()
-    counts = [f"{k:,.0f}/{total:,.0f}" for k, total in zip(both.ravel(), n.ravel(), strict=True)]
-    width, size = float(layout.x[1] - layout.x[0]), layout.font
-    fits = max(len(one) for one in counts) * ADVANCE * size <= width - 2
-    text = counts if fits else ["" if np.isnan(one) else f"{100 * one:.0f}" for one in shares]
-    share = np.nan_to_num(_share(both, n)).ravel()
-    middle = ((layout.x[:-1] + layout.x[1:]) / 2).tolist()
-    places = [(x, y - 0.06 * layout.height) for y in middles for x in middle]
-    for colour, own in (("w", share > DARK), ("k", share <= DARK)):
-        lines: list[Line] = [(*places[i], text[i], "center") for i in np.flatnonzero(own).tolist()]
-        board.write(lines, size, NUMBERS, fc=colour, zorder=3)
-
-
-def _hatch(board: Board, layout: _ResponseLayout, y: Floats, few: Bools) -> None:
-    """Draw slanting lines over cells of few turns."""
-    i, j = np.nonzero(few)
-    left, bottom = layout.x[j], y[i + 1]
-    width, height = layout.x[1] - layout.x[0], layout.height
-    for begin, end in (((0, 0.5), (0.5, 1)), ((0, 0), (1, 1)), ((0.5, 0), (1, 0.5))):
-        ends = [left + width * begin[0], bottom + height * begin[1], left + width * end[0], bottom + height * end[1]]
-        board.lines(np.column_stack(ends), ec="0.5", alpha=0.35, lw=0.6, zorder=1.5, gid="hatched")
-
-
-def _edges(board: Board, layout: _ResponseLayout, y: Floats) -> None:
-    x, same = layout.x, np.ones_like
-    down = np.column_stack([x, same(x) * y[0], x, same(x) * y[-1]])
-    across = np.column_stack([same(y) * x[0], y, same(y) * x[-1], y])
-    board.lines(np.concatenate([down, across]), ec="0.6", lw=0.5, zorder=2)
+def _per_cents(cells: _Cells) -> Any:
+    pairs = zip(cells.both.ravel(), cells.n.ravel(), strict=True)
+    return np.array([f"{100 * k / n:.0f}" if n else "" for k, n in pairs]).reshape(cells.n.shape)

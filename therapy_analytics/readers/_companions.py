@@ -11,8 +11,8 @@ from typing import Any
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.session import Role
 from therapy_analytics.readers._json_walk import about
-from therapy_analytics.readers._paths import sibling
 from therapy_analytics.readers.base import RawSession, Source, load_source
+from therapy_analytics.readers.paths import sibling
 from therapy_analytics.readers.roles import role_of_label
 
 _UTTERANCES = frozenset({"utterances.jsonl", "utterances.json"})

@@ -14,8 +14,8 @@ from therapy_analytics.core.printable import printable
 from therapy_analytics.readers._companions import is_companion
 from therapy_analytics.readers._metadata import is_metadata
 from therapy_analytics.readers._other_programs import refuse_other_program
-from therapy_analytics.readers._paths import plainly, version
 from therapy_analytics.readers.base import READERS, Reader, Source, refuse_binary
+from therapy_analytics.readers.paths import plainly, version
 
 _MEDIA = ".png .jpg .jpeg .gif .svg .webp .wav .mp3 .m4a .ogg .flac .mp4 .mov .avi .mkv .webm"
 _PROGRAMS = ".py .ipynb .toml .yaml .yml .css .js"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from therapy_analytics.core.errors import UnreadableFileError
 from therapy_analytics.core.printable import printable
-from therapy_analytics.readers._paths import plainly, size
+from therapy_analytics.readers.paths import plainly, size
 
 MB = 2**20
 LARGEST_FILE = 200 * MB

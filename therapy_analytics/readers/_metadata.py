@@ -16,8 +16,8 @@ from therapy_analytics.core.identity import reads_like_talk
 from therapy_analytics.core.ids import safe_id
 from therapy_analytics.core.printable import printable
 from therapy_analytics.readers._columns import names_remarks
-from therapy_analytics.readers._paths import placed, sibling, version
 from therapy_analytics.readers.base import READERS, ReadOptions, load_source, refuse_binary
+from therapy_analytics.readers.paths import placed, sibling, version
 
 FILE_NAME = "sessions.csv"
 _KEPT = 8

@@ -15,12 +15,11 @@ from therapy_analytics.core.session import Session
 from therapy_analytics.core.verbs import options_of
 from therapy_analytics.readers._beside import shown_fields
 from therapy_analytics.readers._files import find_files
-from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers.account import Account
 from therapy_analytics.readers.base import READERS, ReadOptions, load_source
-from therapy_analytics.readers.build import fingerprint
+from therapy_analytics.readers.paths import placed
 from therapy_analytics.readers.pseudonymous import pseudonymous
-from therapy_analytics.readers.transcript_reading import Names, TranscriptReading, no_words, read_transcript
+from therapy_analytics.readers.transcript_reading import Names, TranscriptReading, no_words, read_named, read_transcript
 from therapy_analytics.readers.transcripts import Transcript, find_transcripts
 
 
@@ -121,7 +120,7 @@ def read_files(
     transcripts = list(find_transcripts(paths, options=options, leave_out=leave_out, on_table=used.saw_table))
     fields: dict[str, Tally] = {}
     for at, transcript in enumerate(transcripts):
-        reading = _settled(read_transcript(transcript, options), names, options)
+        reading, _ = read_named(transcript, options, names)
         if not fields and reading.applied.fields:
             fields = _fields(reading, transcripts[at + 1 :], options)
         used.add(reading)
@@ -147,19 +146,6 @@ def _of_file(reading: TranscriptReading, fields: Mapping[str, Tally]) -> FileRea
     if problem is None and not any(session.turns for session in sessions):
         sessions, problem = (), no_words(path)
     return FileReading(Path(printable(path)), sessions, problem, reading.reader, reading.sha256, beside)
-
-
-def _settled(reading: TranscriptReading, names: Names, options: ReadOptions) -> TranscriptReading:
-    """Give the sessions of a transcript unique ids; by other ids, tables may have other rows, and it is read again."""
-    given = [names.settle(one.id, reading.stem, fingerprint(one)) for one in reading.sessions]
-    ids = [identity for identity, _ in given]
-    if reading.by_name and ids != [one.id for one in reading.sessions]:
-        reading = read_transcript(reading.transcript, options, ids)
-    sessions = [
-        replace(one, id=names.shown(identity), notes=(*one.notes, *notes))
-        for one, (identity, notes) in zip(reading.sessions, given, strict=reading.problem is None)
-    ]
-    return replace(reading, sessions=tuple(sessions))
 
 
 @dataclass(frozen=True, slots=True)

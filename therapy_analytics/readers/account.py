@@ -18,8 +18,8 @@ from therapy_analytics.readers._beside import is_kept, shown_fields
 from therapy_analytics.readers._files import transcripts_in
 from therapy_analytics.readers._metadata import SessionTable as Table
 from therapy_analytics.readers._metadata import plain_name, table_at
-from therapy_analytics.readers._paths import placed
 from therapy_analytics.readers.base import ReadOptions
+from therapy_analytics.readers.paths import placed
 from therapy_analytics.readers.transcript_reading import TranscriptReading
 
 _MOST_LISTED = 12
@@ -77,7 +77,7 @@ class Account:
         self._passed[placed(path)] = printable(str(path))
 
     def add(self, reading: TranscriptReading) -> None:
-        """Count a file, or a part of one; its sessions are not looked at."""
+        """Count a file; its sessions are not looked at."""
         places = [reading.transcript.place, *(one.place for one in reading.transcript.voices)]
         self._files.update(map(os.path.realpath, places))
         if reading.problem is not None:

@@ -26,7 +26,6 @@ from therapy_analytics.readers._limits import (
     too_many_rows,
 )
 from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
-from therapy_analytics.readers._paths import size, version
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.readers.base import (
@@ -37,7 +36,8 @@ from therapy_analytics.readers.base import (
     Source,
     load_source,
 )
-from therapy_analytics.readers.build import build_session
+from therapy_analytics.readers.build import build_session, fingerprint
+from therapy_analytics.readers.paths import size
 from therapy_analytics.readers.pseudonymous import named_by, pseudonymous
 from therapy_analytics.readers.transcripts import Transcript, beginning
 
@@ -153,6 +153,9 @@ def read_transcript(
             problem = UnreadableFileError(error.path, error.line, error.problem, remedy)
     except BadDataFileError as error:
         problem = UnreadableFileError(error.path, None, error.problem, error.remedy)
+    except MemoryError:
+        remedy = "Run again when more memory is free; if that does not help, split the file into smaller ones"
+        problem = UnreadableFileError(transcript.path, None, "there was not enough memory to read it", remedy)
     except Exception as error:  # noqa: BLE001 (whatever a file does to a reader, the run goes on)
         what = f"the file could not be understood ({type(error).__name__})"
         problem = UnreadableFileError(transcript.path, None, what, "Save it again in its format")
@@ -171,25 +174,29 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-_LAST: list[tuple[Transcript, ReadOptions, tuple[object, ...], TranscriptReading]] = []
-"""The last reading of this process, if there is one."""
+def read_named(
+    transcript: Transcript, options: ReadOptions, names: Names
+) -> tuple[TranscriptReading, tuple[str, ...] | None]:
+    """Read the sessions of a transcript under ids that no other session of the run has.
 
-
-def forget_last() -> None:
-    """Drop the last reading of this process, which holds words."""
-    _LAST.clear()
-
-
-def read_again(transcript: Transcript, options: ReadOptions) -> TranscriptReading:
-    """Read a transcript as `read_transcript` does; the last reading is cached as long as its files stay as they are."""
-    state = tuple(version(one.place) for one in transcript.voices) or version(transcript.place)
-    for *cached_for, reading in _LAST:
-        if state and cached_for == [transcript, options, state]:
-            return reading
-    _LAST.clear()  # before the next is held
+    Returns
+    -------
+    TranscriptReading
+        Its sessions, as results name them.
+    tuple of str or None
+        The ids by which facts about them were looked up in tables, if these are not those that the sessions want.
+    """
     reading = read_transcript(transcript, options)
-    _LAST.append((transcript, options, state, reading))
-    return reading
+    settled = [names.settle(one.id, reading.stem, fingerprint(one)) for one in reading.sessions]
+    ids = tuple(identity for identity, _ in settled)
+    others = reading.by_name and ids != tuple(one.id for one in reading.sessions)
+    if others:
+        reading = read_transcript(transcript, options, ids)
+    sessions = tuple(
+        replace(one, id=names.shown(identity), notes=(*one.notes, *notes))
+        for one, (identity, notes) in zip(reading.sessions, settled, strict=bool(reading.sessions))
+    )
+    return replace(reading, sessions=sessions), ids if others else None
 
 
 def _read(transcript: Transcript, options: ReadOptions, ids: Sequence[str] | None) -> TranscriptReading:

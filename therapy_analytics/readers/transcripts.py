@@ -14,9 +14,9 @@ from therapy_analytics.readers._applied import refuse_contradictions
 from therapy_analytics.readers._files import names_in, walk
 from therapy_analytics.readers._limits import LARGEST_SESSION
 from therapy_analytics.readers._metadata import from_name, table_in
-from therapy_analytics.readers._paths import open_binary, placed, sibling, size, version
 from therapy_analytics.readers._voices import TalkFiles, Voice, joined, talks
 from therapy_analytics.readers.base import HEAD, ReadOptions, Source, decoded, load_source
+from therapy_analytics.readers.paths import open_binary, placed, sibling, size, version
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.core.clusters import SESSION
-from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import HIGH, Finding
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural, sentence
-from therapy_analytics.stats.compare._groups import OTHERS, GroupContrast, Grouped, contrasts, grouped
-from therapy_analytics.stats.compare._measures import FEW, choose
-from therapy_analytics.stats.compare._phrases import unit_name
-from therapy_analytics.stats.compare._reference import LEVEL, against_references
-from therapy_analytics.stats.compare._results import Results
-from therapy_analytics.stats.compare._table import DIFFERS, FEWEST_TO_CLAIM, comparison_table, groups_table
+from therapy_analytics.report.shown import Shown
+from therapy_analytics.stats.compare.groups import FEW, OTHERS, GroupContrast, Grouped, choose, contrasts, grouped
+from therapy_analytics.stats.compare.phrases import unit_name
+from therapy_analytics.stats.compare.reference import LEVEL, against_references
+from therapy_analytics.stats.compare.sessions import Results
+from therapy_analytics.stats.compare.tables import DIFFERS, FEWEST_TO_CLAIM, comparison_table, groups_table
 
 BY = ("counselor", "source")
 Row = Mapping[Any, Any]

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.report._codebook import Shown
-from therapy_analytics.report._overview import values_of
 from therapy_analytics.report._words import brackets, interval, p_short, p_words, per_cent, plural
-from therapy_analytics.stats.compare._effects import holm
-from therapy_analytics.stats.compare._groups import counts
-from therapy_analytics.stats.compare._measures import TESTED
-from therapy_analytics.stats.compare._reference import LEVEL, Spread, ends_of, in_reference, spread, two_sided
-from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.report.overview import values_of
+from therapy_analytics.report.shown import Shown
+from therapy_analytics.stats.compare.effects import holm
+from therapy_analytics.stats.compare.groups import TESTED, counts
+from therapy_analytics.stats.compare.reference import LEVEL, Spread, ends_of, in_reference, spread, two_sided
+from therapy_analytics.stats.compare.sessions import Results
 
 HIGH = "human_high"
 OF_GROUPS_ALONE = ("therapist_advice_rate",)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.core.clusters import Floats
-from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._findings import core
 from therapy_analytics.report._words import listed, plural
+from therapy_analytics.report.shown import Shown
 from therapy_analytics.results.codebook_table import KIND
-from therapy_analytics.stats.compare._groups import counts
-from therapy_analytics.stats.compare._results import Results
+from therapy_analytics.stats.compare.groups import counts
+from therapy_analytics.stats.compare.sessions import Results
 
 Json = dict[str, Any]
 MOST = 8

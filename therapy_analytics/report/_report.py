@@ -7,8 +7,8 @@ from pathlib import Path
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.folders import alone_in, replaced, written_to
 from therapy_analytics.core.private import write
-from therapy_analytics.report._data import report_data
-from therapy_analytics.report._page import assemble, made_from
+from therapy_analytics.report.data import report_data
+from therapy_analytics.report.html import assemble, made_from
 from therapy_analytics.results import form_of, hash_of_all, read_recipe
 
 NAME = "report.html"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
-from therapy_analytics.report._codebook import ShownTurns
-from therapy_analytics.report._files import Columns, Row, number, numbers, plain, read_columns, read_rows
-from therapy_analytics.report._moments import MOST, chosen_moments, moments
+from therapy_analytics.report.files import Columns, Row, number, numbers, plain, read_columns, read_rows
+from therapy_analytics.report.moments import MOST, chosen_moments, moments
+from therapy_analytics.report.shown import ShownTurns
 from therapy_analytics.results.codebook_table import ALSO
 from therapy_analytics.results.tables import UNSURE_COLUMN
 

@@ -13,53 +13,22 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.codes import Code, meaning
+from therapy_analytics.codes import meaning
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.measures import Column, Measure, values_of
+from therapy_analytics.measures import Column
 from therapy_analytics.measures.association import disclosure_after_synchrony
-from therapy_analytics.measures.base import all_columns
-from therapy_analytics.measures.dyads import dyads
-from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS
+from therapy_analytics.measures.response_rows import RESPONSE_COLUMNS
 from therapy_analytics.measures.rows import MEASURE_COLUMNS, PART_COLUMNS
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.results import tables
 from therapy_analytics.results.codebook_table import FIRST, codebook_of, codebook_table
 from therapy_analytics.results.frames import behaviours_table, code_labels, profile_table, sessions_html, wide_turns
-from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.results.tables import GOLD, MeasuredSessions, columns_of, core_measures
 
-
-@dataclass(frozen=True, slots=True)
-class MeasuredSessions:
-    """Sessions with their measures, from which all tables are made.
-
-    Attributes
-    ----------
-    measured : sequence of Measured
-        The sessions, in order.
-    settings : Settings
-        The settings of the analysis.
-    counts : mapping of str to int
-        What an outside coder counted: turns asked, cached, refused.
-    """
-
-    measured: Sequence[tables.Measured]
-    settings: Settings
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def sessions(self) -> list[AnnotatedSession]:
-        """The sessions as arrays."""
-        return [one.session for one in self.measured]
-
-    @property
-    def columns(self) -> list[Column]:
-        """The columns of all measures."""
-        return [column for _, column in columns_of(self.settings)]
-
-    @property
-    def codes(self) -> list[Code]:
-        """The codes that the coder gives, of all codebooks."""
-        return [code for book in self.settings.codebooks for code in book.codes]
+__all__ = [
+    "IN_ANALYSIS", "JOINED", "NAMED", "TABLES", "Analysis", "MeasuredSessions", "RunTable", "codebook", "columns_of",
+    "core_measures", "gold_names", "joined_tables",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,73 +77,28 @@ class RunTable:
         return f"{self.file or self.name}.csv"
 
 
-def _sessions(some: MeasuredSessions) -> pd.DataFrame:
-    return tables.sessions_table(some.measured, some.columns)
-
-
-def _turns(some: MeasuredSessions) -> pd.DataFrame:
-    settings = some.settings
-    return tables.turns_table(some.measured, some.codes, quotes=settings.quotes, repaired=settings.repair_speakers)
-
-
-def _dyads(some: MeasuredSessions) -> pd.DataFrame:
-    pairs = [(dyad, values_of(dyad.session)) for session in some.sessions for dyad in dyads(session)]
-    return tables.dyads_table(pairs, some.columns)
-
-
 TABLES = (
-    RunTable(name="sessions", make=_sessions, joined=True, with_core=True),
+    RunTable(name="sessions", make=tables.sessions_table, joined=True, with_core=True),
+    RunTable(name="measures", make=tables.measures_table, joined=True, columns=MEASURE_COLUMNS),
     RunTable(
-        name="measures", make=lambda some: tables.measures_table(some.measured), joined=True, columns=MEASURE_COLUMNS
+        name="dyads", make=tables.dyads_table, joined=True, with_core=True, may_be_missing=True,
+        columns=tables.DYAD_COLUMNS, family="fixed",
+    ),
+    RunTable(name="turns", make=tables.turns_table, whole=("turn", "first_row")),
+    RunTable(name="probabilities", make=tables.probabilities_table, whole=("turn",)),
+    RunTable(name="turn_measures", make=tables.turn_measures_table, whole=("turn", "n_sentences")),
+    RunTable(
+        name="parts", make=tables.parts_table, file="measures", columns=PART_COLUMNS, whole=("first_turn", "last_turn"),
     ),
     RunTable(
-        name="dyads",
-        make=_dyads,
-        joined=True,
-        with_core=True,
-        may_be_missing=True,
-        columns=tables.DYAD_COLUMNS,
-        family="fixed",
-    ),
-    RunTable(name="turns", make=_turns, whole=("turn", "first_row")),
-    RunTable(
-        name="probabilities", make=lambda some: tables.probabilities_table(some.measured, some.codes), whole=("turn",)
-    ),
-    RunTable(
-        name="turn_measures",
-        make=lambda some: tables.turn_measures_table(some.measured, some.columns),
-        whole=("turn", "n_sentences"),
-    ),
-    RunTable(
-        name="parts",
-        make=lambda some: tables.parts_table(some.measured),
-        file="measures",
-        columns=PART_COLUMNS,
-        whole=("first_turn", "last_turn"),
-    ),
-    RunTable(
-        name="responses",
-        make=lambda some: tables.responses_table(some.measured),
-        columns=RESPONSE_COLUMNS,
+        name="responses", make=tables.responses_table, columns=RESPONSE_COLUMNS,
         whole=("n_client", "n_both", "n_client_other", "n_both_other"),
     ),
-)
+)  # fmt: skip
 """All tables of a run but the codebook."""
-WITH_CORE = frozenset(one.name for one in TABLES if one.with_core)
-CSV_FILES = {one.name: one.csv for one in TABLES}
-"""The CSV file of each table: in the folder of results where it is joined, else in the folder of each session."""
+NAMED = {one.name: one for one in TABLES}
 JOINED = tuple(one.name for one in TABLES if one.joined)
 IN_ANALYSIS = tuple(one.name for one in TABLES if one.in_analysis)
-
-
-def columns_of(settings: Settings) -> list[tuple[Measure, Column]]:
-    """Return each column of the measures of a run, with its measure."""
-    return all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)
-
-
-def core_measures(settings: Settings) -> list[str]:
-    """Return the columns of the sessions table that are measures, in order."""
-    return tables.core_names(column for _, column in columns_of(settings))
 
 
 def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -> pd.DataFrame:
@@ -201,10 +125,9 @@ def joined_tables(
     gold : sequence of str
         The columns of the turns table with codes that people gave; a batch may lack some.
     """
-    names = [name for name in found[0] if all(name in one for one in found)]
-    whole = {name: pd.concat([one[name] for one in found], ignore_index=True) for name in names}
+    whole = {name: pd.concat([one[name] for one in found], ignore_index=True) for name in found[0]}
     whole["sessions"] = _with_texts(whole["sessions"], about)[[*about, *measures]]
-    turns = [name for name in map(str, whole["turns"]) if not name.startswith(tables.GOLD)]
+    turns = [name for name in map(str, whole["turns"]) if not name.startswith(GOLD)]
     whole["turns"] = _with_texts(whole["turns"], gold)[[*turns, *gold]]
     return whole
 
@@ -218,7 +141,7 @@ def _with_texts(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 def gold_names(turns: pd.DataFrame) -> list[str]:
     """Return the columns of codes that people gave."""
-    return [name for name in map(str, turns) if name.startswith(tables.GOLD)]
+    return [name for name in map(str, turns) if name.startswith(GOLD)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isinf
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from therapy_analytics.codes import Code, Codebook, Meaning
 from therapy_analytics.measures import Column, Curve, KindOf, Mark, Measure, OnPage
-from therapy_analytics.measures.base import Shown, wide_name
-from therapy_analytics.measures.process._profile import profile_columns
+from therapy_analytics.measures.base import STATISTICS, Shown, wide_name
+from therapy_analytics.measures.profile_rows import profile_columns
 from therapy_analytics.measures.rows import MEASURE_COLUMNS
 from therapy_analytics.results.frames import BEHAVIOUR_COLUMNS
 from therapy_analytics.results.references import ledger_words
@@ -36,7 +37,6 @@ does in turns that it counts, whether ``tanalyze compare`` tests or shows it by 
 ratings, outcomes and skill have to do with it."""
 ABOUT = ("fixed", "metadata")
 """Families of columns that describe a session and are no measures."""
-_AS_MEASURE = "as the measure"
 MEASURED = "measured"
 """The value of the codebook's column ``table`` in rows about measures, which are no columns of a file."""
 
@@ -68,32 +68,33 @@ def codebook_table(
         Whether speakers were repaired, so that the turns have a column about it.
     """
     rates = [(one, column) for one, column in measures if column.level == "session"]
-    of_turns = [(one, column) for one, column in measures if column.level == "turn"]
     known = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in rates}
-    changed = (SPEAKER_COLUMN,) if repaired else ()
-    unsure = replace(UNSURE_COLUMN, formula=meaning.unsure, misleads=meaning.misleads, source="This program")
     codes = [(book, code) for book in codebooks for code in book.codes]
-    rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
-    rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in known]
-    ledger = ledger_words()
-    rows += [
-        {**_codebook_row(column, "sessions", one.family), "outcomes": ledger.get(column.name, "")}
-        for one, column in rates
-        if column.core
-    ]
-    rows += [_codebook_row(column, MEASURED, one.family) for one, column in rates if column.statistic == "value"]
+    facts = [fixed_column(str(name), _OF_FACTS) for name in sessions if name not in known]
+    of_turns = [*TURN_COLUMNS, *((SPEAKER_COLUMN,) if repaired else ()), QUOTE_COLUMN]
     of_codes = profile_columns([code for _, code in codes], known)
-    rows += [_codebook_row(column, MEASURED, "process") for column in of_codes]
-    rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, *changed, QUOTE_COLUMN)]
-    rows += [_decision_row(code, book, meaning) for book, code in codes]
-    rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
-    rows += [_codebook_row(column, "probabilities", "fixed") for column in TURN_KEYS]
-    rows += [_probability_row(code, book, meaning) for book, code in codes]
-    rows.append(_codebook_row(unsure, "probabilities", "codes"))
-    rows += [_codebook_row(column, "turn_measures", "fixed") for column in (*TURN_KEYS, SENTENCES_COLUMN)]
-    rows += [_codebook_row(column, "turn_measures", one.family) for one, column in of_turns]
-    rows += [_codebook_row(column, "behaviours", "codes") for column in BEHAVIOUR_COLUMNS]
-    return _frame(rows)
+    unsure = replace(UNSURE_COLUMN, formula=meaning.unsure, misleads=meaning.misleads, source="This program")
+    ledger = ledger_words()
+    return _frame([
+        *(_row(column, "sessions", "fixed") for column in SESSION_COLUMNS),
+        *(_row(column, "sessions", "metadata") for column in facts),
+        *(
+            {**_row(column, "sessions", one.family), "outcomes": ledger.get(column.name, "")}
+            for one, column in rates
+            if column.core
+        ),
+        *(_row(column, MEASURED, one.family) for one, column in rates if column.statistic == "value"),
+        *(_row(column, MEASURED, "process") for column in of_codes),
+        *(_row(column, "turns", "fixed") for column in of_turns),
+        *(_code_row(code, book, "turns", meaning) for book, code in codes),
+        *(_row(fixed_column(name, _OF_GOLD), "turns", "codes, by people") for name in gold),
+        *(_row(column, "probabilities", "fixed") for column in TURN_KEYS),
+        *(_code_row(code, book, "probabilities", meaning) for book, code in codes),
+        _row(unsure, "probabilities", "codes"),
+        *(_row(column, "turn_measures", "fixed") for column in (*TURN_KEYS, SENTENCES_COLUMN)),
+        *(_row(column, "turn_measures", one.family) for one, column in measures if column.level == "turn"),
+        *(_row(column, "behaviours", "codes") for column in BEHAVIOUR_COLUMNS),
+    ])  # fmt: skip
 
 
 def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
@@ -114,19 +115,16 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
     """
     about = codebook[(codebook["table"] == "sessions") & codebook["family"].isin(ABOUT)].assign(statistic="")
     values = codebook[codebook["table"] == MEASURED]
+    rows_of = list(zip(values["measure"], values["direction"], strict=True))
     found = [about]
-    for column in MEASURE_COLUMNS[3:]:
-        name = column.name
-        wide = [
-            wide_name(measure, direction, name)  # type: ignore[arg-type]
-            for measure, direction in zip(values["measure"], values["direction"], strict=True)
-        ]
-        rows = values.assign(column=wide, statistic=name)
-        if name != "value":
+    for statistic, column in zip(STATISTICS, MEASURE_COLUMNS[3:], strict=True):
+        names = [wide_name(measure, direction, statistic) for measure, direction in rows_of]
+        rows = values.assign(column=names, statistic=statistic)
+        if statistic != "value":
             rows = rows.assign(meaning=f"{column.meaning}: " + values["column"])
-        if column.unit != _AS_MEASURE:
+        if column.unit != "as the measure":
             rows = rows.assign(unit=column.unit, range=_range(column))
-        if name == "excess":
+        if statistic == "excess":
             rows = rows.assign(
                 meaning=values["meaning"] + ", above what surrogate pairs lead one to expect",
                 high_means=values["high_means"] + "; 0 is what surrogate pairs lead one to expect",
@@ -137,49 +135,56 @@ def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
         found.append(rows)
     whole = pd.concat(found).drop_duplicates("column").set_index("column")
     compared = np.where(whole["family"] == "synchrony", "excess", "value")
-    whole.loc[(whole["statistic"] != "") & (whole["statistic"] != compared), ["page", "label", "does"]] = ""
-    whole.loc[(whole["statistic"] != "") & (whole["statistic"] != compared), "compare"] = "no"
+    beside = (whole["statistic"] != "") & (whole["statistic"] != compared)
+    whole.loc[beside, ["page", "label", "does"]] = ""
+    whole.loc[beside, "compare"] = "no"
     return whole.assign(core=whole.index.isin(codebook.loc[codebook["table"] == "sessions", "column"]))
 
 
 def codebook_of(table: str, family: str, columns: Sequence[Column]) -> pd.DataFrame:
     """Return the codebook's rows about a table with these columns."""
-    rows = [_codebook_row(column, table, family) for column in columns]
-    return _frame(rows)
+    return _frame([_row(column, table, family) for column in columns])
 
 
-def _frame(rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+def _frame(rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
     """Return rows as a table; cells that a row lacks are empty."""
     empty = dict.fromkeys(CODEBOOK_COLUMNS, "")
     return pd.DataFrame([{**empty, **row} for row in rows], columns=list(CODEBOOK_COLUMNS))
 
 
-def _metadata_column(name: object) -> Column:
-    return fixed_column(str(name), "From the transcript's file or a table about the sessions")
+_OF_FACTS = "From the transcript's file or a table about the sessions"
+_OF_GOLD = "Codes that people gave the turn, as the transcript's file has them; several are split by ;"
+_COPIED = ("meaning", "unit", "high_means", "formula", "misleads", "evidence", "source")
+"""What a row says as its `Column` has it."""
 
 
-def _gold_column(name: str) -> Column:
-    return fixed_column(
-        name, "Codes that people gave the turn, as the transcript's file has them; several are split by ;"
-    )
-
-
-def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
+def _row(column: Column, table: str, family: str) -> dict[str, str]:
     return {
         "column": column.name,
         "table": table,
         "family": family,
-        "meaning": column.meaning,
-        "unit": column.unit,
+        **{name: getattr(column, name) for name in _COPIED},
         "range": _range(column),
-        "high_means": column.high_means,
-        "formula": column.formula,
-        "misleads": column.misleads,
-        "evidence": column.evidence,
-        "source": column.source,
-        **({"measure": column.row[0], "direction": column.row[1]} if table in (MEASURED, "sessions") else {}),
+        **(dict(zip(("measure", "direction"), column.row, strict=True)) if table in (MEASURED, "sessions") else {}),
         **_on_page(column.page),
         "compare": "no" if column.unit == "count" else column.compare,
+    }
+
+
+def _code_row(code: Code, book: Codebook, table: Literal["turns", "probabilities"], meaning: Meaning) -> dict[str, str]:
+    """Return the row on the decisions, or on the probabilities, of a code."""
+    told = {
+        "turns": (f"{code.name}: {code.definition}", "0 or 1", meaning.decision),
+        "probabilities": (f"Probability of {code.column}", "probability", meaning.probability),
+    }
+    return {
+        "column": code.column,
+        "table": table,
+        "family": f"codes, {book.name}",
+        **dict(zip(("meaning", "unit", "formula"), told[table], strict=True)),
+        "range": "0 to 1",
+        "misleads": f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads,
+        "source": code.source or book.source,
     }
 
 
@@ -212,58 +217,20 @@ def _range(column: Column) -> str:
     return f"{low:g} or more" if isinf(high) else f"{low:g} to {high:g}"
 
 
-def _decision_row(code: Code, book: Codebook, meaning: Meaning) -> dict[str, str]:
-    return {
-        **_of_code(code, book, meaning),
-        "table": "turns",
-        "meaning": f"{code.name}: {code.definition}",
-        "unit": "0 or 1",
-        "formula": meaning.decision,
-    }
-
-
-def _probability_row(code: Code, book: Codebook, meaning: Meaning) -> dict[str, str]:
-    return {
-        **_of_code(code, book, meaning),
-        "table": "probabilities",
-        "meaning": f"Probability of {code.column}",
-        "unit": "probability",
-        "formula": meaning.probability,
-    }
-
-
-def _of_code(code: Code, book: Codebook, meaning: Meaning) -> dict[str, str]:
-    return {
-        "column": code.column,
-        "family": f"codes, {book.name}",
-        "range": "0 to 1",
-        "misleads": f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads,
-        "source": code.source or book.source,
-    }
-
-
 def codes_table(codebooks: Iterable[Codebook]) -> pd.DataFrame:
     """Return a row for every code of these codebooks, with all that its codebook says of it."""
-    rows = [_code_row(code) for book in codebooks for code in book.codes]
-    return pd.DataFrame(rows)
-
-
-def _code_row(code: Code) -> dict[str, str]:
-    return {
-        "column": code.column,
-        "book": code.book,
-        "id": code.id,
-        "label": code.label,
-        "name": code.name,
-        "role": code.role,
-        "group": code.group,
-        "level": code.level,
-        "parent": code.parent,
-        "status": f"{code.status}: {code.status_reason}" if code.status else "",
-        "unit": code.unit,
-        "definition": code.definition,
-        "examples": "\n".join(code.examples),
-        "counter_examples": "\n".join(code.counter_examples),
-        "crosswalk": "\n".join(f"{one.to} ({one.quality}) {one.note}".strip() for one in code.crosswalk),
-        "source": code.source,
-    }
+    plain = ("column", "book", "id", "label", "name", "role", "group", "level", "parent")
+    return pd.DataFrame([
+        {
+            **{name: getattr(code, name) for name in plain},
+            "status": f"{code.status}: {code.status_reason}" if code.status else "",
+            "unit": code.unit,
+            "definition": code.definition,
+            "examples": "\n".join(code.examples),
+            "counter_examples": "\n".join(code.counter_examples),
+            "crosswalk": "\n".join(f"{one.to} ({one.quality}) {one.note}".strip() for one in code.crosswalk),
+            "source": code.source,
+        }
+        for book in codebooks
+        for code in book.codes
+    ])  # fmt: skip

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cache
 from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from therapy_analytics.core.session import ROLES
 from therapy_analytics.measures.base import STATISTICS, wide_name
-from therapy_analytics.measures.process._profile import PARTS
-from therapy_analytics.measures.process._responses import codes_of
 from therapy_analytics.measures.process.behaviour_rates import EXPECTED, code_of_measure
+from therapy_analytics.measures.profile_rows import PARTS
+from therapy_analytics.measures.response_rows import codes_of
 from therapy_analytics.measures.rows import row_column
 
-ORDERED = ("part",)
 BEHAVIOUR_COLUMNS = (
     row_column("session_id", "The session"),
     row_column("turn", "The turn, as in turns.csv", "count", low=0),
@@ -29,8 +26,6 @@ BEHAVIOUR_COLUMNS = (
     row_column("coded", "Whether the turn has the code, as in turns.csv", "yes or no", low=0, high=1),
     row_column("unsure", "Whether the decision may well be otherwise (see unsure_codes)", "yes or no", low=0, high=1),
 )
-_WHO = ("session_id", "counselor", "client", "source")
-_PROPORTIONS = ("_rate", "_share")
 
 
 def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
@@ -52,19 +47,20 @@ def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
     >>> with_categories(pd.DataFrame({"part": ["third_2", "whole"]}))["part"].max()
     'third_2'
     """
-    kinds = {name: list(values) for name, values in _categories().items() if name in frame}
-    if "code" in frame:
-        kinds["code"] = []
+    known = {
+        "role": ROLES,
+        "part": (*PARTS, "window"),
+        "client_code": codes_of("client"),
+        "therapist_code": codes_of("therapist"),
+        "code": (),
+    }
     return frame.assign(
-        **{name: _category(frame[name], values, ordered=name in ORDERED) for name, values in kinds.items()}
+        **{
+            name: _category(frame[name], values, ordered=name == "part")
+            for name, values in known.items()
+            if name in frame
+        }
     )
-
-
-@cache
-def _categories() -> Mapping[str, Sequence[str]]:
-    """Return the columns whose values are known beforehand, with these in the order in which they are shown."""
-    codes = {"client_code": codes_of("client"), "therapist_code": codes_of("therapist")}
-    return {"role": ROLES, "part": (*PARTS, "window"), **codes}
 
 
 def _category(values: pd.Series, categories: Sequence[str], *, ordered: bool = False) -> pd.Categorical:
@@ -130,29 +126,28 @@ def profile_table(parts: pd.DataFrame) -> pd.DataFrame:
         A row for each session, code and part: ``n`` turns with the code of ``n_turns`` that could have it, their
         ``rate`` with its interval ``lo`` to ``hi``, and ``expected``, the mean probability of the code.
     """
-    text = parts["measure"].astype(str)
-    expected = parts[text.str.endswith(EXPECTED)]
+    parts = parts.astype({"measure": str, "part": str})
     keys = ["session_id", "measure", "part"]
-    beside = expected.assign(measure=text[expected.index].str.removesuffix(EXPECTED))[[*keys, "value"]]
-    rates = parts[text.isin(set(beside["measure"])) & (parts["part"] != "window")]
-    rates = rates.assign(measure=text).astype({"part": str})
-    whole = rates.merge(beside.astype({"part": str}), on=keys, how="left", suffixes=("", EXPECTED))
-    of_codes = whole.groupby("measure")["part"].transform("nunique") > 1
-    whole = whole[of_codes]
-    found = pd.DataFrame(
-        {
-            "session_id": whole["session_id"],
-            "code": whole["measure"].map(code_of_measure),
-            "part": whole["part"],
-            "n_turns": whole["out_of"].astype(np.int64),
-            "n": whole["n"].fillna(0).astype(np.int64),
-            "rate": whole["value"],
-            "lo": whole["lo"],
-            "hi": whole["hi"],
-            "expected": whole[f"value{EXPECTED}"],
-        }
+    expected = parts.loc[parts["measure"].str.endswith(EXPECTED), [*keys, "value"]]
+    expected["measure"] = expected["measure"].str.removesuffix(EXPECTED)
+    rates = parts[parts["measure"].isin(expected["measure"]) & (parts["part"] != "window")]
+    whole = rates.merge(expected, on=keys, how="left", suffixes=("", EXPECTED))
+    whole = whole[whole.groupby("measure")["part"].transform("nunique") > 1].reset_index(drop=True)
+    return with_categories(
+        pd.DataFrame(
+            {
+                "session_id": whole["session_id"],
+                "code": whole["measure"].map(code_of_measure),
+                "part": whole["part"],
+                "n_turns": whole["out_of"].astype(np.int64),
+                "n": whole["n"].fillna(0).astype(np.int64),
+                "rate": whole["value"],
+                "lo": whole["lo"],
+                "hi": whole["hi"],
+                "expected": whole[f"value{EXPECTED}"],
+            }
+        )
     )
-    return with_categories(found.reset_index(drop=True))
 
 
 def behaviours_table(turns: pd.DataFrame, probabilities: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFrame:
@@ -177,6 +172,7 @@ def behaviours_table(turns: pd.DataFrame, probabilities: pd.DataFrame, codebook:
     likely = probabilities[codes].to_numpy(dtype=np.float64)
     row, code = np.nonzero(~np.isnan(likely))
     decided = turns[codes].fillna(0).to_numpy(dtype=np.float64) == 1
+    named = [set(str(text).split(";")) for text in probabilities["unsure_codes"].fillna("")]
     return pd.DataFrame(
         {
             "session_id": turns["session_id"].array.take(row),
@@ -186,7 +182,7 @@ def behaviours_table(turns: pd.DataFrame, probabilities: pd.DataFrame, codebook:
             "label": pd.Categorical.from_codes(code, categories=pd.Index(list(labels.values()), dtype=str)),
             "probability": likely[row, code],
             "coded": decided[row, code],
-            "unsure": _unsure(probabilities["unsure_codes"], codes)[row, code],
+            "unsure": np.array([codes[j] in named[i] for i, j in zip(row, code, strict=True)], dtype=np.bool_),
         }
     )
 
@@ -204,13 +200,6 @@ def code_labels(turns: pd.DataFrame, codebook: pd.DataFrame) -> dict[str, str]:
     return {code: name if alike.count(name) == 1 else f"{name} ({code})" for code, name in names.items()}
 
 
-def _unsure(texts: pd.Series, codes: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which codes are unsure in which turns: bool array (n_turns, n_codes)."""
-    names = [set(str(text).split(";")) for text in texts.fillna("")]
-    unsure = np.array([[code in some for code in codes] for some in names], dtype=np.bool_)
-    return unsure.reshape(len(names), len(codes))
-
-
 def sessions_html(sessions: pd.DataFrame, heading: str, *, first: Sequence[str] = (), most: int = 10) -> str:
     """Return the first sessions with some of their measures as HTML; all texts are escaped.
 
@@ -225,41 +214,24 @@ def sessions_html(sessions: pd.DataFrame, heading: str, *, first: Sequence[str] 
     most : int, optional
         The most sessions that are shown.
     """
-    names = [name for name in (*_WHO, *first) if name in sessions]
-    names = [name for name in names if name not in _WHO or (sessions[name].astype(str) != "").any()]
+    who = [name for name in ("session_id", "counselor", "client", "source") if name in sessions]
+    names = [name for name in who if (sessions[name].astype(str) != "").any()]
+    names += [name for name in first if name in sessions]
     shown = sessions.head(most)
-    rows = [[_cell(row, name) for name in names] for row in shown.to_dict("records")]
-    more = len(sessions) - len(shown)
-    below = f"and {more} more; " if more else ""
-    return html_table(heading, names, rows) + f"<p>{below}rates with their 95% intervals</p>"
 
+    def number(value: object, name: str) -> str:
+        if not isinstance(value, float) or np.isnan(value):
+            return "" if isinstance(value, float) or value is None else str(value)
+        return f"{value:.0%}" if name.endswith(("_rate", "_share")) else f"{value:g}"
 
-def _cell(row: Mapping[Hashable, object], name: str) -> str:
-    value = row[name]
-    if not isinstance(value, float):
-        return str(value)
-    if np.isnan(value):
-        return ""
-    percent = name.endswith(_PROPORTIONS)
-    ends = [row.get(f"{name}_{end}") for end in ("lo", "hi")]
-    low, high = (_number(one, percent=percent) if isinstance(one, float) else "" for one in ends)
-    return _number(value, percent=percent) + (f" ({low} to {high})" if low and high else "")
+    def cell(row: Mapping[Hashable, object], name: str) -> str:
+        low, high = (number(row.get(f"{name}_{end}"), name) for end in ("lo", "hi"))
+        return number(row[name], name) + (f" ({low} to {high})" if low and high else "")
 
-
-def _number(value: float, *, percent: bool) -> str:
-    return "" if np.isnan(value) else f"{value:.0%}" if percent else f"{value:g}"
-
-
-def html_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of texts as HTML; all texts are escaped.
-
-    Examples
-    --------
-    >>> html_table("One", ["a"], [["<b>"]])  # doctest: +ELLIPSIS
-    '<p>One</p><table>...<td style="text-align:left">&lt;b&gt;</td></tr></tbody></table>'
-    """
-    head = "".join(f'<th scope="col" style="text-align:left">{escape(name)}</th>' for name in names)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
-    )
-    return f"<p>{escape(heading)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    rows = [[cell(row, name) for name in names] for row in shown.to_dict("records")]
+    left = 'style="text-align:left"'
+    head = "".join(f'<th scope="col" {left}>{escape(name)}</th>' for name in names)
+    body = "".join(f"<tr>{''.join(f'<td {left}>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
+    more = f"and {len(sessions) - len(shown)} more; " if len(sessions) > len(shown) else ""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<p>{escape(heading)}</p>{table}<p>{more}rates with their 95% intervals</p>"

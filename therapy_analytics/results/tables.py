@@ -1,9 +1,9 @@
-"""The tables of measured sessions, as DataFrames, and what their fixed columns mean."""
+"""The tables of measured sessions: what makes each, and what their fixed columns mean."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from math import inf, nan
 from typing import Any
@@ -14,25 +14,26 @@ import pandas as pd
 from therapy_analytics.codes import Code
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.session import ROLES, Session
-from therapy_analytics.measures import Column
-from therapy_analytics.measures.base import STATISTICS, Value, count_name, values_of
-from therapy_analytics.measures.dyads import Dyad
-from therapy_analytics.measures.process._profile import profile_rows
-from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS, response_rows
+from therapy_analytics.measures import Column, Measure
+from therapy_analytics.measures.base import STATISTICS, Value, all_columns, count_name, values_of
+from therapy_analytics.measures.dyads import dyads
+from therapy_analytics.measures.profile_rows import profile_rows
+from therapy_analytics.measures.response_rows import RESPONSE_COLUMNS, response_rows
 from therapy_analytics.measures.rows import MEASURE_COLUMNS, PART_COLUMNS, Row, as_part, measure_rows, row_column
+from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.tables import Kind, kinds, part_rows, whole_rows
 from therapy_analytics.results.frames import with_categories
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.english import undivided
 
 DIGITS = "%.6g"
-_FROM_FILE = "Read from the transcript"
+"""How files of results hold numbers with decimals."""
 
 
 def fixed_column(name: str, meaning: str, unit: str = "text", low: float = -inf, high: float = inf) -> Column:
     """Return the description of a column that is copied from the transcript or a table about the sessions."""
     column = row_column(name, meaning, unit, low=low, high=high)
-    return replace(column, formula="as found", source=_FROM_FILE)
+    return replace(column, formula="as found", source="Read from the transcript")
 
 
 SESSION_COLUMNS = (
@@ -53,10 +54,7 @@ TURN_COLUMNS = (
     fixed_column("role", "therapist, client or other"),
     fixed_column("speaker", "The label as the transcript writes it"),
     fixed_column(
-        "first_row",
-        "Where the turn begins: data row of a table, message of a chat, line of a text",
-        "count",
-        1,
+        "first_row", "Where the turn begins: data row of a table, message of a chat, line of a text", "count", 1
     ),
     fixed_column("start_s", "When the turn begins", "seconds", 0),
     fixed_column("end_s", "When the turn ends", "seconds", 0),
@@ -109,23 +107,69 @@ class Measured:
     responses: pd.DataFrame
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredSessions:
+    """Sessions with their measures, from which all tables are made.
+
+    Attributes
+    ----------
+    measured : sequence of Measured
+        The sessions, in order.
+    settings : Settings
+        The settings of the analysis.
+    counts : mapping of str to int
+        What an outside coder counted: turns asked, cached, refused.
+    """
+
+    measured: Sequence[Measured]
+    settings: Settings
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def sessions(self) -> list[AnnotatedSession]:
+        """The sessions as arrays."""
+        return [one.session for one in self.measured]
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns of all measures."""
+        return [column for _, column in columns_of(self.settings)]
+
+    @property
+    def codes(self) -> list[Code]:
+        """The codes that the coder gives, of all codebooks."""
+        return [code for book in self.settings.codebooks for code in book.codes]
+
+
+def columns_of(settings: Settings) -> list[tuple[Measure, Column]]:
+    """Return each column of the measures of a run, with its measure."""
+    return all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)
+
+
+def core_measures(settings: Settings) -> list[str]:
+    """Return the columns of ``sessions.csv`` that are measures, in order."""
+    return [column.name for _, column in columns_of(settings) if column.level == "session" and column.core]
+
+
 def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
-    """Measure a session that has codes: the columns that the settings ask for, and the rows of the long tables."""
+    """Measure a session that has codes: the columns that the settings ask for, and the rows of the long tables.
+
+    Rows without any number are left out, as where the codes of a measure were not given, but for those of the core.
+    """
     values = values_of(session)
     last = len(session) - 1
     whole = [as_part(row, "whole", 0, last) for row in measure_rows(columns, values)]
     there = {row["measure"] for row in whole}
     of_codes = [row for row in profile_rows(session) if row["part"] != "whole" or row["measure"] not in there]
     synchrony = [] if undivided(session.session) else part_rows(session, kinds(extras=session.extras))
-    parts = [*whole, *of_codes, *synchrony]
     core = {column.row for column in columns if column.core}
-    kept = [row for row in parts if _has_number(row) or (row["measure"], row["direction"]) in core]
-    return Measured(session, values, kept, _responses(session))
-
-
-def _has_number(row: Row) -> bool:
-    """Return whether a row has a number; it has none, for example, where the codes of its measure were not given."""
-    return any(not pd.isna(row[name]) for name in STATISTICS if name in row)  # type: ignore[call-overload]
+    kept = [
+        row
+        for row in (*whole, *of_codes, *synchrony)
+        if (row["measure"], row["direction"]) in core
+        or any(row[name] is not None and row[name] == row[name] for name in STATISTICS if name in row)
+    ]
+    return Measured(session, values, kept, pd.DataFrame(dict(response_rows(session))))
 
 
 def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None:
@@ -136,11 +180,8 @@ def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None
     BadOptionError
         The column of a code, of its rate or of its count has the name of another column.
     """
-    taken = {
-        one.name
-        for group in (SESSION_COLUMNS, TURN_COLUMNS, (UNSURE_COLUMN, QUOTE_COLUMN, SPEAKER_COLUMN), columns)
-        for one in group
-    }
+    fixed = (*SESSION_COLUMNS, *TURN_COLUMNS, UNSURE_COLUMN, QUOTE_COLUMN, SPEAKER_COLUMN)
+    taken = {one.name for one in (*fixed, *columns)}
     for code in codes:
         rate = f"{code.column}_rate"
         for name in (code.column, rate, f"{rate}_lo", f"{rate}_hi", count_name(rate)):
@@ -149,84 +190,62 @@ def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None
                 raise BadOptionError("--codebook", problem, "Give its book another id, such as the name of the manual")
 
 
-def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return a row a session: the fixed columns, the metadata, then the core measures."""
-    rows = [_session_row(one.session.session) for one in measured]
-    fixed = [column.name for column in SESSION_COLUMNS]
-    frame = pd.DataFrame(rows, columns=_with_metadata(rows, fixed, columns))
-    return pd.concat([frame, _session_measures([one.values for one in measured], columns)], axis=1)
-
-
-def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return the core measures, a row for each set of values."""
-    names = core_names(columns)
-    rows = np.array([[one[name] for name in names] for one in values], dtype=np.float64)
-    return pd.DataFrame(rows.reshape(len(values), len(names)), columns=names)
-
-
-def core_names(columns: Iterable[Column]) -> list[str]:
-    """Return the names of the core measures, which are columns of ``sessions.csv``, in order."""
-    return [column.name for column in columns if column.level == "session" and column.core]
-
-
 def about(session: Session) -> dict[str, str]:
     """Return the columns of ``sessions.csv`` that are no measures, as text; the fixed columns first."""
-    row = _session_row(session)
-    names = [column.name for column in SESSION_COLUMNS]
-    return {name: str(row[name]) for name in dict.fromkeys([*names, *row])}
+    facts = session.metadata
+    fixed = {
+        "session_id": session.id,
+        "source_file": session.source_file,
+        **{name: facts.get(name, "") for name in ("counselor", "client", "source")},
+        "role_method": session.role_method,
+        "notes": " ".join(session.notes),
+    }
+    return fixed | {about_name(key): str(value) for key, value in facts.items()}
 
 
 def about_name(key: str) -> str:
     """Return the column of a fact about a session."""
-    return f"meta_{key}" if key in _RESERVED else key
+    return f"meta_{key}" if key in ("session_id", "source_file", "role_method", "notes") else key
 
 
-def _session_row(session: Session) -> dict[str, object]:
-    about = {about_name(key): value for key, value in session.metadata.items()}
-    return {
-        **about,
-        "session_id": session.id,
-        "source_file": session.source_file,
-        "counselor": session.metadata.get("counselor", ""),
-        "client": session.metadata.get("client", ""),
-        "source": session.metadata.get("source", ""),
-        "role_method": session.role_method,
-        "notes": " ".join(session.notes),
-    }
+def sessions_table(some: MeasuredSessions) -> pd.DataFrame:
+    """Return a row a session: the fixed columns, the metadata, then the core measures."""
+    rows = [about(one.session) for one in some.sessions]
+    names = dict.fromkeys([*(column.name for column in SESSION_COLUMNS), *(name for row in rows for name in row)])
+    measures = {column.name for column in some.columns}
+    facts = pd.DataFrame(rows, columns=[name for name in names if name not in measures])
+    return pd.concat([facts, _core_values([one.values for one in some.measured], some.settings)], axis=1)
 
 
-_RESERVED = frozenset({"session_id", "source_file", "role_method", "notes"})
-
-
-def _with_metadata(rows: Sequence[Mapping[str, object]], fixed: list[str], columns: Sequence[Column]) -> list[str]:
-    measures = {column.name for column in columns}
-    extra = dict.fromkeys(key for row in rows for key in row if key not in fixed and key not in measures)
-    return [*fixed, *extra]
-
-
-def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: Sequence[Column]) -> pd.DataFrame:
+def dyads_table(some: MeasuredSessions) -> pd.DataFrame:
     """Return a row for each pair of a therapist and a client: labels, then the core measures of that pair."""
-    pairs = [dyad for dyad, _ in measured]
+    pairs = [dyad for session in some.sessions for dyad in dyads(session)]
     labels = {
         "session_id": [dyad.session.session.id for dyad in pairs],
         "therapist": [dyad.therapist for dyad in pairs],
         "client": [dyad.client for dyad in pairs],
     }
-    return pd.concat(
-        [pd.DataFrame(labels, dtype=str), _session_measures([values for _, values in measured], columns)], axis=1
-    )
+    values = _core_values([values_of(dyad.session) for dyad in pairs], some.settings)
+    return pd.concat([pd.DataFrame(labels, dtype=str), values], axis=1)
 
 
-def measures_table(measured: Sequence[Measured]) -> pd.DataFrame:
+def _core_values(values: Sequence[Mapping[str, Value]], settings: Settings) -> pd.DataFrame:
+    """Return the core measures, a row for each set of values."""
+    names = core_measures(settings)
+    rows = np.array([[one[name] for name in names] for one in values], dtype=np.float64)
+    return pd.DataFrame(rows.reshape(len(values), len(names)), columns=names)
+
+
+def measures_table(some: MeasuredSessions) -> pd.DataFrame:
     """Return a row for each session, measure and direction, over whole sessions (see `MEASURE_COLUMNS`)."""
-    whole = [(one, [row for row in one.parts if row["part"] == "whole"]) for one in measured]
-    return _long([(one.session.session.id, row) for one, rows in whole for row in rows], MEASURE_COLUMNS)
+    rows = [(one.session.session.id, row) for one in some.measured for row in one.parts if row["part"] == "whole"]
+    return _long(rows, MEASURE_COLUMNS)
 
 
-def parts_table(measured: Sequence[Measured]) -> pd.DataFrame:
+def parts_table(some: MeasuredSessions) -> pd.DataFrame:
     """Return a row for each session, measure, direction and part of the session (see `PART_COLUMNS`)."""
-    found = _long([(one.session.session.id, row) for one in measured for row in one.parts], PART_COLUMNS)
-    return with_categories(found)
+    rows = [(one.session.session.id, row) for one in some.measured for row in one.parts]
+    return with_categories(_long(rows, PART_COLUMNS))
 
 
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
@@ -243,97 +262,76 @@ def _long(rows: Sequence[tuple[str, Row]], columns: Sequence[Column]) -> pd.Data
         if column.name in STATISTICS:
             found[column.name] = np.array([nan if value is None else value for value in values], dtype=np.float64)
         else:
-            kind = np.int64 if column.unit == "count" else object
-            found[column.name] = np.array(values, dtype=kind)
-    frame = pd.DataFrame(found)
-    texts = {column.name: "str" for column in columns if column.unit == "text"}
-    return frame.astype(texts)
+            found[column.name] = np.array(values, dtype=np.int64 if column.unit == "count" else object)
+    return pd.DataFrame(found).astype({column.name: "str" for column in columns if column.unit == "text"})
 
 
-def _responses(session: AnnotatedSession) -> pd.DataFrame:
-    """Return a row for each client code and therapist code of the reply (see `RESPONSE_COLUMNS`)."""
-    return pd.DataFrame(dict(response_rows(session)))
-
-
-def responses_table(measured: Sequence[Measured]) -> pd.DataFrame:
-    """Return the responses of all sessions (see `RESPONSE_COLUMNS`)."""
-    return _joined_rows([one.responses for one in measured], RESPONSE_COLUMNS)
-
-
-def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return tables under each other, with codes as categories; without any, a table without rows."""
-    if not tables:
-        return pd.DataFrame({column.name: [] for column in columns})
+def responses_table(some: MeasuredSessions) -> pd.DataFrame:
+    """Return a row for each session, client code and therapist code of the reply (see `RESPONSE_COLUMNS`)."""
+    found = [one.responses for one in some.measured]
+    if not found:
+        return pd.DataFrame({column.name: [] for column in RESPONSE_COLUMNS})
     # Tables without rows have no types.
-    whole = pd.concat([one for one in tables if len(one)] or tables[:1], ignore_index=True)
-    return with_categories(whole)
+    return with_categories(pd.concat([one for one in found if len(one)] or found[:1], ignore_index=True))
 
 
-def turns_table(
-    measured: Sequence[Measured], codes: Sequence[Code], *, quotes: bool = False, repaired: bool = False
-) -> pd.DataFrame:
+def turns_table(some: MeasuredSessions) -> pd.DataFrame:
     """Return a row a turn: place, role, times, number of words, then 0 or 1 for each code.
 
     Codes of the other role are missing, not 0. Codes that people gave are in columns ``gold_...``, sorted by name.
     """
-    turns = [turn for one in measured for turn in one.session.session.turns]
+    sessions, settings = some.sessions, some.settings
+    turns = [turn for one in sessions for turn in one.session.turns]
     data: dict[str, object] = {
-        **_turn_keys(measured),
+        **_turn_keys(sessions),
         "role": pd.Categorical([turn.role for turn in turns], categories=list(ROLES)),
         "speaker": [turn.speaker for turn in turns],
         "first_row": np.array([turn.first_row for turn in turns], dtype=np.int64),
         "start_s": np.array([turn.start_s for turn in turns], dtype=np.float64),
         "end_s": np.array([turn.end_s for turn in turns], dtype=np.float64),
         "n_words": pd.arrays.IntegerArray(
-            _joined([one.session.n_words for one in measured], np.int64),
-            _joined([np.full(len(one.session), undivided(one.session.session)) for one in measured], np.bool_),
+            _joined([one.n_words for one in sessions], np.int64),
+            _joined([np.full(len(one), undivided(one.session)) for one in sessions], np.bool_),
         ),
     }
-    if repaired:
+    if settings.repair_speakers:
         data[SPEAKER_COLUMN.name] = [turn.speaker_changed for turn in turns]
-    if quotes:
+    if settings.quotes:
         data["text"] = [turn.text for turn in turns]
-    for code in codes:
-        missing = np.isnan(_joined([one.session.probabilities[code.column] for one in measured], np.float64))
-        decision = _joined([one.session.decisions[code.column] for one in measured], np.bool_)
+    for code in some.codes:
+        missing = np.isnan(_joined([one.probabilities[code.column] for one in sessions], np.float64))
+        decision = _joined([one.decisions[code.column] for one in sessions], np.bool_)
         data[code.column] = pd.arrays.IntegerArray(decision.astype(np.int8), missing)
-    gold = [turn.gold for turn in turns]
-    for name in sorted({name for one in gold for name in one}):
-        data[f"{GOLD}{name}"] = [one.get(name, "") for one in gold]
+    for name in sorted({name for turn in turns for name in turn.gold}):
+        data[f"{GOLD}{name}"] = [turn.gold.get(name, "") for turn in turns]
     return pd.DataFrame(data)
 
 
-def _turn_keys(measured: Sequence[Measured]) -> dict[str, object]:
-    turns = [(one.session.session.id, turn.index) for one in measured for turn in one.session.session.turns]
-    return {"session_id": [name for name, _ in turns], "turn": np.array([turn for _, turn in turns], dtype=np.int64)}
+def probabilities_table(some: MeasuredSessions) -> pd.DataFrame:
+    """Return a row a turn: the probability of each code, and which decisions are unsure, joined by ;."""
+    names, sessions = [code.column for code in some.codes], some.sessions
+    likely = {name: _joined([one.probabilities[name] for one in sessions], np.float64) for name in names}
+    unsure = np.array([_joined([one.unsure[name] for one in sessions], np.bool_) for name in names])
+    told = [";".join(compress(names, row)) for row in unsure.T]
+    return pd.DataFrame({**_turn_keys(sessions), **likely, UNSURE_COLUMN.name: told})
 
 
-def probabilities_table(measured: Sequence[Measured], codes: Sequence[Code]) -> pd.DataFrame:
-    """Return a row a turn: the probability of each code, and which decisions are unsure."""
-    likely = {
-        code.column: _joined([one.session.probabilities[code.column] for one in measured], np.float64) for code in codes
-    }
-    return pd.DataFrame({**_turn_keys(measured), **likely, UNSURE_COLUMN.name: _unsure(measured, codes)})
-
-
-def turn_measures_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
+def turn_measures_table(some: MeasuredSessions) -> pd.DataFrame:
     """Return a row a turn: its number of sentences, and the measures that have a value for each turn."""
     data: dict[str, object] = {
-        **_turn_keys(measured),
-        SENTENCES_COLUMN.name: _joined([one.session.turns.n_sentences for one in measured], np.int64),
+        **_turn_keys(some.sessions),
+        SENTENCES_COLUMN.name: _joined([one.turns.n_sentences for one in some.sessions], np.int64),
     }
-    for column in columns:
+    for column in some.columns:
         if column.level == "turn":
-            data[column.name] = _joined([np.asarray(one.values[column.name]) for one in measured], np.float64)
+            data[column.name] = _joined([np.asarray(one.values[column.name]) for one in some.measured], np.float64)
     return pd.DataFrame(data)
+
+
+def _turn_keys(sessions: Sequence[AnnotatedSession]) -> dict[str, object]:
+    turns = [(one.session.id, turn.index) for one in sessions for turn in one.session.turns]
+    return {"session_id": [name for name, _ in turns], "turn": np.array([turn for _, turn in turns], dtype=np.int64)}
 
 
 def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype=dtype)
-
-
-def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> list[str]:
-    """Return the unsure codes of each turn, joined by ;."""
-    names = [code.column for code in codes]
-    unsure = np.array([_joined([one.session.unsure[name] for one in measured], np.bool_) for name in names])
-    return [";".join(compress(names, row)) for row in unsure.T]

@@ -15,7 +15,6 @@ from therapy_analytics.text.annotate import AnnotatedSession
 from therapy_analytics.text.embeddings import DIMENSIONS, load_embeddings
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STEPS = 2.0**16
 """Steps to 1 of a coordinate of a unit vector; rounding moves a cosine by about 1e-5."""
@@ -47,12 +46,6 @@ class Meanings:
         whole = np.rint(whole * (STEPS / np.where(length > 0, length, 1.0)))
         return cls(whole, dots(whole, whole))
 
-    def __len__(self) -> int:
-        return len(self.squares)
-
-    def __getitem__(self, which: Ints | NDArray[np.bool_] | slice) -> Meanings:
-        return Meanings(self.vectors[which], self.squares[which])
-
 
 def meanings(session: AnnotatedSession) -> Meanings:
     """Return the vector of each turn, (n_turns, n_dimensions); 0 where a turn has no words."""
@@ -74,14 +67,7 @@ def dots(a: Floats, b: Floats) -> Floats:
 
 
 def divided(products: Floats, squares: Floats) -> Floats:
-    """Return cosines from dot products and products of squared lengths; nan where one vector is 0.
-
-    Examples
-    --------
-    >>> one = Meanings.units(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]]))
-    >>> divided(dots(one.vectors[:1], one.vectors), one.squares[0] * one.squares).round(3).tolist()
-    [1.0, 0.0, 0.707]
-    """
+    """Return cosines from dot products and products of squared lengths; nan where one vector is 0."""
     found = np.full(np.broadcast_shapes(products.shape, squares.shape), np.nan)
     np.divide(products, np.sqrt(squares), out=found, where=squares > 0)
     return np.clip(found, -1.0, 1.0, out=found)

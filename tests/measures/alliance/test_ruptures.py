@@ -1,12 +1,10 @@
-"""Ruptures: sessions that a reader can count, and the codes that were read."""
+"""Ruptures: sessions that a reader can count."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +12,8 @@ import pytest
 from tests.undefined import without_totals
 from therapy_analytics.codes import builtin_codebooks
 from therapy_analytics.core.session import ROLES
-from therapy_analytics.measures._codes import coded
-from therapy_analytics.measures.alliance.ruptures import TAKES_UP, _placed, ruptures
-from therapy_analytics.measures.turns import any_in, next_turns
+from therapy_analytics.measures.alliance.ruptures import TAKES_UP, ruptures
+from therapy_analytics.measures.turns import any_in, coded, next_turns
 from therapy_analytics.text import AnnotatedSession
 
 BOOK = next(book for book in builtin_codebooks() if book.id == "process")
@@ -52,7 +49,6 @@ def test_the_next_turns_of_a_kind() -> None:
     assert any_in(after, np.array([1, 0, 0, 1, 0], dtype=bool)).tolist() == [True, False]
     # A place of -1 is no turn, even where the last turn is a hit
     assert any_in(next_turns(events, among & False), np.ones(5, dtype=bool)).tolist() == [False, False]
-    assert _placed(events, np.array([True, False])).tolist() == [True, False, False, False, False]
 
 
 def test_how_often(talk) -> None:  # type: ignore[no-untyped-def]
@@ -131,24 +127,3 @@ def test_turns_that_the_coder_could_not_code_are_left_out(talk) -> None:  # type
     assert values["out_of_client_rupture"] == 5
     assert values["rupture_taken_up_rate"] == 1
     assert coded(replace(session, probabilities=unknown), CONFRONTS).sum() == 5
-
-
-def test_on_the_invented_excerpts(root: Path, make) -> None:  # type: ignore[no-untyped-def]
-    """Whoever wrote them repairs more often than in life."""
-    path = root / "tools" / "process_codes" / "invented.jsonl"
-    if not path.is_file():
-        pytest.skip("only a checkout has tools/")
-    totals: dict[str, float] = {}
-    for line in path.read_text(encoding="utf-8").splitlines()[::3]:
-        turns = json.loads(line)["turns"]
-        codes: dict[str, list[int]] = {}
-        for place, turn in enumerate(turns):
-            for code in turn["codes"]:
-                codes.setdefault(f"process_{code.removesuffix('?')}", []).append(place)
-        session = with_process(make([("TC"[turn["role"] == "client"], turn["text"]) for turn in turns]), codes)
-        for name, value in ruptures(session).items():
-            if name.startswith(("n_", "out_of_")):
-                totals[name] = totals.get(name, 0.0) + float(np.nan_to_num(value))
-    share = {name[2:]: totals[name] / totals[f"out_of_{name[2:]}"] for name in totals if name.startswith("n_")}
-    assert 0.02 < share["client_rupture"] < 0.15
-    assert share["rupture_taken_up"] > 0.4 > share["rupture_passed_by"]

@@ -11,7 +11,7 @@ from tests.undefined import without_totals
 from therapy_analytics.codes.disclosure import load_disclosure
 from therapy_analytics.core.session import Session, Turn
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures.alliance.self_disclosure import courses, self_disclosure
+from therapy_analytics.measures.alliance.self_disclosure import course_of, self_disclosure
 from therapy_analytics.text import annotate, builtin_lexicons
 from therapy_analytics.text.lexicons import Matcher
 from therapy_analytics.text.segments import turns_from_texts
@@ -64,12 +64,12 @@ def test_who_discloses_is_kept_apart(make) -> None:  # type: ignore[no-untyped-d
 
 def test_course_of_seven_turns() -> None:
     # Thirds of 7 are 2, 3 and 2 turns
-    series = np.array([[0.0, 0.2, 0.4, 0.4, 0.4, 0.6, 0.8]]).T
-    early, middle, late, slope = courses(series)[0]
+    series = np.array([0.0, 0.2, 0.4, 0.4, 0.4, 0.6, 0.8])
+    early, middle, late, slope = course_of(series)
     assert (early, middle, late) == pytest.approx((0.1, 0.4, 0.7))
     # Places -1/2 ... 1/2 in sixths: sum of place x value 3/6 .8 + 2/6 (.6 - .2) = .5333, of squares 28/36
     assert slope == pytest.approx((0.4 + 2 / 6 * 0.4) / (28 / 36))
-    assert np.isnan(courses(series[:2])).all()
+    assert np.isnan(course_of(series[:2])).all()
 
 
 @pytest.mark.parametrize("said", [[], [("O", "Hello there.")], [("T", "..."), ("C", "")], [("C", "\U0001f602")]])

@@ -11,8 +11,8 @@ import pytest
 from therapy_analytics.codes import builtin_codebooks
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.measures.intervals import wilson
-from therapy_analytics.measures.process._profile import PARTS, profile_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
+from therapy_analytics.measures.profile_rows import PARTS, profile_rows
 from therapy_analytics.measures.turns import THIRDS
 from therapy_analytics.results.frames import profile_table
 

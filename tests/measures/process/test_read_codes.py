@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from therapy_analytics.measures.base import Value
 from therapy_analytics.text import AnnotatedSession
 
 CODES = [code.id for code in codebook_named("process").codes]
-BUILT_ON_CODES = ("behaviour_rates", "code_shares", "course", "first_advice", "responses", "safety")
+BUILT_ON_CODES = ("behaviour_rates", "code_shares", "course", "first_advice", "responses", "ruptures", "safety")
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +70,13 @@ def test_advice_that_readers_saw_is_the_rate_of_advice(excerpts: list[AnnotatedS
         own = session.spoken_by("therapist")
         values = MEASURES["behaviour_rates"].compute(session)
         assert values["n_therapist_advice"] == np.count_nonzero(session.decided("process_advice") & own)
+
+
+def test_whoever_wrote_the_excerpts_repairs_more_often_than_in_life(excerpts: list[AnnotatedSession]) -> None:
+    n: Counter[str] = Counter()
+    for session in excerpts:
+        values = MEASURES["ruptures"].compute(session)
+        n.update({name: int(np.nan_to_num(value)) for name, value in values.items() if name.startswith(("n_", "out_"))})
+    assert 0.02 < n["n_client_rupture"] / n["out_of_client_rupture"] < 0.15
+    taken_up, passed_by = (n[f"n_rupture_{one}"] / n[f"out_of_rupture_{one}"] for one in ("taken_up", "passed_by"))
+    assert taken_up > 0.4 > passed_by

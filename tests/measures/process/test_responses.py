@@ -16,9 +16,9 @@ from benchmarks._corpora import of_quality
 from tests.undefined import without_totals
 from therapy_analytics.codes.codebook import correlation_of
 from therapy_analytics.core.session import Role, Session
-from therapy_analytics.measures._codes import replies
 from therapy_analytics.measures.intervals import matched_differences, wilson, wilsons
-from therapy_analytics.measures.process._responses import (
+from therapy_analytics.measures.process.responses import responses
+from therapy_analytics.measures.response_rows import (
     COUNTS,
     POOLED_COLUMNS,
     RESPONSE_COLUMNS,
@@ -26,7 +26,7 @@ from therapy_analytics.measures.process._responses import (
     pooled_responses,
     response_rows,
 )
-from therapy_analytics.measures.process.responses import responses
+from therapy_analytics.measures.turns import replies
 from therapy_analytics.run import Writing
 from therapy_analytics.text import AnnotatedSession
 

@@ -10,29 +10,22 @@ import numpy as np
 import pytest
 
 from tests.surrogate_tables import two_way
-from tests.talks import session as talk
-from therapy_analytics.measures.arrays import arrays_with_donors
 from therapy_analytics.measures.base import wide_name
-from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
+from therapy_analytics.measures.null.summary import DRAWS, FEWEST_PAIRS
 from therapy_analytics.measures.null.surrogates import pool_of
-from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony import adjacent_turns
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     DIRECTIONS,
     SLOPE,
     AdjacentTurnMeasure,
     adjacent_result,
-    mean_of_defined,
     replies_of,
     segments_of,
     slopes,
 )
-from therapy_analytics.measures.synchrony.alignment import LEXICAL, LEXICAL_2
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
-from therapy_analytics.measures.synchrony.semantic_similarity import SIMILARITY
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
 from therapy_analytics.measures.synchrony.tables import adjacent_columns, adjacent_values
-from therapy_analytics.text.donors import choose_donors
 
 BOTH, THERAPIST, CLIENT, DIFFERENCE = range(4)
 KINDS = (LSM, RLSM, COORDINATION)
@@ -117,12 +110,6 @@ def test_segments() -> None:
     ]
 
 
-@pytest.mark.parametrize("n", range(12))
-def test_thirds_are_the_session(n: int) -> None:
-    thirds = segments_of(n)[1:4]
-    assert [i for part in thirds for i in range(part.first, part.last + 1)] == list(range(n))
-
-
 def test_a_reply_counts_where_it_stands(of_counts: Any) -> None:
     """The second third begins with a reply to the last turn of the first: 34, then 45."""
     found = adjacent_result(DIGITS, of_counts([1, 2, 3, 4, 5, 6, 7, 8, 9]))
@@ -189,13 +176,6 @@ def test_slopes_are_those_of_least_squares() -> None:
             assert found == pytest.approx(np.polyfit(at[defined], values[defined], 1)[0], abs=1e-12)
 
 
-def test_means_of_defined_scores() -> None:
-    values = np.array([[1.0, np.nan], [2.0, np.nan], [6.0, 5.0]])
-    np.testing.assert_array_equal(mean_of_defined(values), [3, 5])
-    np.testing.assert_array_equal(mean_of_defined(values[:2]), [1.5, np.nan])
-    np.testing.assert_array_equal(mean_of_defined(values[:0]), [np.nan, np.nan])
-
-
 # ---- sums, draws
 
 
@@ -257,17 +237,6 @@ def test_surrogate_pairs_by_a_loop_over_dialogues(one: AdjacentTurnMeasure, of_c
         assert shown == pytest.approx([expected.mean, expected.sd, expected.p], abs=1e-8)
 
 
-@pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
-@pytest.mark.parametrize("n", [4, 5, 9, 10])
-def test_few_donors(one: AdjacentTurnMeasure, of_counts: Any, donors_from: Any, n: int) -> None:
-    """From 5 there is an expectation, from 10 a z and a p."""
-    others = donors_from(dialogue(of_counts, 50 * n, seed=1), range(0, 50 * n + 1, 50))
-    found = adjacent_result(one, dialogue(of_counts, 40, donors=others))
-    assert (np.isfinite([found.surrogate.mean[:, 0], found.surrogate.sd[:, 0]]) == (n >= 5)).all()
-    assert (np.isfinite([found.surrogate.z[:, 0], found.surrogate.p[:, 0]]) == (n >= 10)).all()
-    assert np.isfinite(found.shuffled.p[:, 0]).all()
-
-
 def test_one_who_never_replies_beside_surrogate_pairs(of_counts: Any, donors_from: Any) -> None:
     session = dialogue(of_counts, 40)
     others = donors_from(dialogue(of_counts, 500, seed=1), range(0, 501, 50))
@@ -293,32 +262,6 @@ def test_the_slope_of_what_only_rises_is_beyond_its_shuffles(of_counts: Any) -> 
         assert adjacent_result(DIGITS, session).shuffled.p[BOTH, -1] == pytest.approx(2 / (DRAWS + 1))
 
 
-# ---- what must not matter
-
-
-@pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
-def test_swapped_roles_mirror_the_directions(one: AdjacentTurnMeasure, of_counts: Any) -> None:
-    session = dialogue(of_counts, 60)
-    other = replace(session, turns=replace(session.turns, roles=1 - session.turns.roles))
-    found, mirrored = adjacent_result(one, session), adjacent_result(one, other)
-    np.testing.assert_array_equal(mirrored.values[[BOTH, CLIENT, THERAPIST]], found.values[[BOTH, THERAPIST, CLIENT]])
-    np.testing.assert_array_equal(mirrored.values[DIFFERENCE], -found.values[DIFFERENCE])
-    np.testing.assert_array_equal(mirrored.n_pairs[[0, 2, 1, 3]], found.n_pairs)
-    np.testing.assert_array_equal(mirrored.series, found.series)
-
-
-def test_it_is_computed_once(of_counts: Any) -> None:
-    calls = []
-
-    def counted(session: Any) -> Any:
-        calls.append(1)
-        return words(session)
-
-    one, session = kind(represent=counted), of_counts(np.arange(1, 20))
-    assert adjacent_result(one, session) is adjacent_result(one, session)
-    assert len(calls) == 1
-
-
 # ---- columns
 
 
@@ -342,58 +285,19 @@ def test_values_and_columns_have_the_same_names(of_counts: Any) -> None:
 # ---- is the null distribution what it says?
 
 
-@pytest.fixture(scope="module")
-def p_values(of_counts: Any) -> Any:
-    """p of 400 sessions of 24 turns that are drawn independently of each other, (400, measures, 4 directions)."""
-    generator = np.random.default_rng(7)
-    found = []
-    for seed in range(400):
+def test_p_is_uniform_where_turns_do_not_matter_to_each_other(of_counts: Any) -> None:
+    """150 sessions of 24 turns that are drawn independently of each other: .05 +- .018, one standard deviation."""
+    generator, found = np.random.default_rng(7), []
+    for seed in range(150):
         n_words = generator.integers(2, 15, 24)
         session = of_counts(n_words, generator.binomial(n_words[:, None], np.linspace(0.02, 0.2, 9)), seed=seed)
         found.append([adjacent_result(one, session).shuffled.p[:, 0] for one in KINDS])
-    return np.array(found)
-
-
-@pytest.mark.parametrize("at", range(len(KINDS)), ids=[one.name for one in KINDS])
-def test_p_is_uniform_where_turns_do_not_matter_to_each_other(p_values: Any, at: int) -> None:
-    p = p_values[:, at]
+    p = np.array(found)
     assert np.isfinite(p).all()
     share = (p < 0.05).mean(axis=0)
-    # 400 values: .05 +- .011, one standard deviation.
-    assert (share > 0.02).all()
-    assert (share < 0.08).all()
+    assert (share < 0.11).all()
     assert 0.03 < share.mean() < 0.07
-    assert np.abs(np.quantile(p, [0.25, 0.5, 0.75], axis=0) - [[0.25], [0.5], [0.75]]).max() < 0.08
-
-
-def people(generator: np.random.Generator, n: int, n_turns: int) -> tuple[Any, Any]:
-    """Words and counts of people who each have rates of their own, (n * n_turns) and a row of nine for each."""
-    n_words = generator.integers(2, 15, (n, n_turns // 2, 2))
-    rates = np.linspace(0.02, 0.2, 9) * np.exp(0.3 * generator.standard_normal((n, 1, 2, 9)))
-    return n_words.ravel(), generator.binomial(n_words[..., None], np.minimum(rates, 1)).reshape(-1, 9)
-
-
-@pytest.fixture(scope="module")
-def surrogate_p(of_counts: Any, donors_from: Any) -> Any:
-    """p of 300 sessions beside surrogate pairs, of whom none follows anybody, (300, 4 directions)."""
-    generator, found = np.random.default_rng(11), []
-    for _ in range(15):
-        words, counts = people(generator, 20, 18)
-        others = donors_from(of_counts(words, counts), range(0, 361, 18))
-        for seed in range(20):
-            session = of_counts(*people(generator, 1, 18), seed=seed, donors=others)
-            found.append(adjacent_result(LSM, session).surrogate.p[:, 0])
-    return np.array(found)
-
-
-def test_surrogate_p_is_uniform_where_nobody_follows(surrogate_p: Any) -> None:
-    """Of 300, 15 are expected; the donors are few and the same for 20 sessions, so that more and fewer happen."""
-    assert np.isfinite(surrogate_p).all()
-    share = (surrogate_p <= 0.05).mean(axis=0)
-    assert (share < 0.09).all(), share
-    assert (share > 0.01).all(), share
-    assert 0.025 < share.mean() < 0.07, share
-    assert np.abs(np.median(surrogate_p, axis=0) - 0.5).max() < 0.12
+    assert np.abs(np.quantile(p, [0.25, 0.5, 0.75], axis=0) - [[[0.25]], [[0.5]], [[0.75]]]).max() < 0.12
 
 
 def test_following_is_found(of_counts: Any) -> None:
@@ -407,26 +311,3 @@ def test_following_is_found(of_counts: Any) -> None:
         assert p[CLIENT] == pytest.approx(1 / (DRAWS + 1))
         assert p[THERAPIST] > 0.02
         assert p[DIFFERENCE] == pytest.approx(2 / (DRAWS + 1))
-
-
-# ---- sessions of a batch
-
-
-def test_sessions_of_a_batch_get_what_each_gets_alone() -> None:
-    generator = np.random.default_rng(3)
-    lexicon = ["i", "you", "the", "a", "it", "we", "what", "not", "feel", "and", "so", "work"]
-    sizes = [(30, 6), (31, 6), (12, 30), (3, 6), (1, 6), (50, 6), (13, 30), (8, 6), (30, 6), (31, 7), (12, 6), (30, 6)]
-    sessions = [
-        talk(*(" ".join(generator.choice(lexicon, n)) for n in generator.integers(1, longest, n_turns)), name=str(i))
-        for i, (n_turns, longest) in enumerate(sizes)
-    ]
-    together = arrays_with_donors(sessions, Settings(), choose_donors(sessions))
-    assert np.isfinite(adjacent_result(LSM, together[0]).surrogate.mean[0, 0])
-    for one in (LEXICAL, LEXICAL_2, SIMILARITY, *KINDS):
-        for at in (0, 2, 3, 4):
-            (alone,) = arrays_with_donors([sessions[at]], Settings(), choose_donors(sessions))
-            wanted, found = adjacent_result(one, alone), adjacent_result(one, together[at])
-            for name in ("values", "n_pairs", "series"):
-                np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
-            for name in ("mean", "sd", "z", "p"):
-                np.testing.assert_array_equal(getattr(found.surrogate, name), getattr(wanted.surrogate, name))

@@ -129,28 +129,28 @@ def people(generator: np.random.Generator, n: int, *, follows: float = 0.0) -> t
 
 @pytest.fixture(scope="module")
 def shares_below(of_counts: Any, donors_from: Any) -> Any:
-    """Return a function: the share of p below .05 of 300 dialogues, of LSM of turns and of the whole."""
+    """Return a function: the share of p below .05 of 160 dialogues, of LSM of turns and of the whole."""
 
     def share(follows: float) -> Any:
         generator, p = np.random.default_rng(12), []
-        for _ in range(30):
+        for _ in range(16):
             others = donors_from(of_counts(*people(generator, 20)), range(0, 601, 30))
             for seed in range(10):
                 session = of_counts(*people(generator, 1, follows=follows), seed=seed, donors=others)
                 p.append(
                     [adjacent_result(LSM, session).surrogate.p[0, 0], session_result(WHOLE_LSM, session).surrogate.p[0]]
                 )
-        assert len(p) == 300
+        assert len(p) == 160
         return (np.array(p) < 0.05).mean(axis=0)
 
     return share
 
 
 def test_unrelated_dialogues_are_as_surrogate_pairs(shares_below: Any) -> None:
-    """15 of 300 are expected: .05, with a standard error of .013. Pooled turns found 1."""
+    """8 of 160 are expected: .05, with a standard error of .017."""
     share = shares_below(0.0)
-    assert (share > 0.02).all(), share
-    assert (share < 0.09).all(), share
+    assert (share > 0.01).all(), share
+    assert (share < 0.1).all(), share
 
 
 def test_following_is_found(shares_below: Any) -> None:

@@ -11,10 +11,10 @@ import pytest
 
 import therapy_analytics as ta
 from tests.surrogate_tables import two_way
-from therapy_analytics.measures import Column
 from therapy_analytics.measures.arrays import arrays_with_donors
-from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
+from therapy_analytics.measures.null.summary import DRAWS, FEWEST_PAIRS
 from therapy_analytics.measures.null.surrogates import pool_of, spoken_turns
+from therapy_analytics.measures.rows import row_column
 from therapy_analytics.measures.settings import Settings
 from therapy_analytics.measures.synchrony.style_matching import WHOLE_LSM, matching
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
@@ -29,20 +29,6 @@ from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.donors import choose_donors
 
 
-def column(name: str) -> Column:
-    return Column(
-        name=name,
-        meaning="Words",
-        unit="words",
-        low=0,
-        high=9999,
-        high_means="higher is more words",
-        formula="Words counted",
-        misleads="Always",
-        source="This test",
-    )
-
-
 def words(session: Any) -> Any:
     return session.n_words.astype(float)
 
@@ -53,7 +39,7 @@ def product_and_difference(one: Any, other: Any) -> Any:
 
 COUNT = SessionMeasure(
     name="count",
-    columns=(column("count_product"), column("count_difference")),
+    values=("count_product", "count_difference"),
     represent=words,
     speaker=total,
     score=product_and_difference,
@@ -127,14 +113,6 @@ def test_both_ends_can_be_rare(of_counts: Any, donors_from: Any, end: int) -> No
     assert found.surrogate.p == pytest.approx([1 / 36, 2 / 36])
 
 
-@pytest.mark.parametrize(("n", "mean", "p"), [(4, False, False), (5, True, False), (9, True, False), (10, True, True)])
-def test_few_donors(of_counts: Any, donors_from: Any, n: int, mean: bool, p: bool) -> None:
-    found = session_result(COUNT, of_counts(np.full(8, 12), donors=donors(of_counts, donors_from, range(1, n + 1))))
-    assert (np.isfinite([found.surrogate.mean, found.surrogate.sd]) == mean).all()
-    assert np.isfinite(found.surrogate.z[0]) == p  # the second is the sum of the effects of both
-    assert (np.isfinite(found.surrogate.p) == p).all()
-
-
 def test_shuffles(of_counts: Any) -> None:
     def shuffled(one: Any, other: Any, generator: np.random.Generator) -> Any:
         assert (one, other) == (40, 40)
@@ -145,9 +123,10 @@ def test_shuffles(of_counts: Any) -> None:
     assert found.values.tolist() == [1600, 0]
     assert found.shuffled.p == pytest.approx([1 / (DRAWS + 1), 1])
     assert found.shuffled.mean == pytest.approx([98.5, -0.5])
-    names = [one.name for one in session_columns(kind)]
+    columns = [row_column(name, "Words", "words") for name in COUNT.values]
+    names = [one.name for one in session_columns(kind, columns)]
     assert {"count_product_null_mean", "count_product_null_sd", "count_product_z", "count_difference_p"} < set(names)
-    without = [one.name for one in session_columns(COUNT)]
+    without = [one.name for one in session_columns(COUNT, columns)]
     assert not any(name.endswith(("null_mean", "null_sd", "product_p")) for name in without)
 
 
@@ -163,7 +142,8 @@ def test_few_turns_have_no_null_distribution(of_counts: Any, donors_from: Any) -
 
 def test_values_and_columns_have_the_same_names(of_counts: Any) -> None:
     for kind in (COUNT, WHOLE_LSM):
-        assert list(session_values(kind, of_counts([5] * 9))) == [one.name for one in session_columns(kind)]
+        columns = [row_column(name, "Words", "words") for name in kind.values]
+        assert list(session_values(kind, of_counts([5] * 9))) == [one.name for one in session_columns(kind, columns)]
 
 
 def test_style_matching_of_the_whole(of_counts: Any, donors_from: Any) -> None:
@@ -178,27 +158,3 @@ def test_style_matching_of_the_whole(of_counts: Any, donors_from: Any) -> None:
     assert 0 < found.surrogate.sd[0] < 0.2
     mirrored = replace(session, turns=replace(session.turns, roles=1 - session.turns.roles))
     assert session_result(WHOLE_LSM, mirrored).values[0] == found.values[0]
-
-
-def test_surrogate_p_is_uniform_where_nobody_follows(of_counts: Any, donors_from: Any) -> None:
-    """300 sessions of people with rates of their own: 15 are expected.
-
-    Or fewer: who is like everybody is so in half of the dialogues too, so that the smallest p are rare.
-    """
-    generator, p = np.random.default_rng(12), []
-    for _ in range(15):
-        words, counts = people(generator, 20)
-        others = donors_from(of_counts(words, counts), range(0, 601, 30))
-        for seed in range(20):
-            session = of_counts(*people(generator, 1), seed=seed, donors=others)
-            p.append(session_result(WHOLE_LSM, session).surrogate.p[0])
-    assert len(p) == 300
-    assert 0.005 < np.mean(np.array(p) <= 0.05) < 0.09
-    assert np.median(p) == pytest.approx(0.5, abs=0.12)
-
-
-def people(generator: np.random.Generator, n: int) -> tuple[Any, Any]:
-    """Words and counts of n sessions of 30 turns, of people who each have rates of their own."""
-    n_words = generator.integers(2, 15, (n, 15, 2))
-    rates = 0.1 * np.exp(0.3 * generator.standard_normal((n, 1, 2, 9)))
-    return n_words.ravel(), generator.binomial(n_words[..., None], np.minimum(rates, 1)).reshape(-1, 9)

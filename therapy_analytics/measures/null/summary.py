@@ -1,4 +1,9 @@
-"""A value beside a null distribution: mean, standard deviation, z and p, from shuffles or from surrogate pairs."""
+"""A value beside a null distribution: mean, standard deviation, z and p, from shuffles or from surrogate pairs.
+
+Shuffles say what a value would be if each speaker said the same turns in another order: they keep who says what and how
+much, and break only what stands beside what. Orders come from a generator that depends on the run's seed and the
+session's words (`AnnotatedSession.generator`), so they are the same in every run.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,17 @@ from math import nan
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.measures.null.surrogates import FEWEST_FOR_P
+from therapy_analytics.measures.turns import Bools, Floats, Ints
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Closer = Literal["higher", "lower"]
 """Which values mean more synchrony."""
 
+DRAWS = 200
+"""Shuffles that a value is set beside."""
+FEWEST_PAIRS = 4
+"""With fewer pairs of turns there is no null distribution."""
 _EQUAL = 1e-12
 """Numbers this near to each other are ties, and a spread below it is none."""
 _ROUNDS = 30
@@ -41,10 +48,20 @@ class NullSummary:
     z: Floats
     p: Floats
 
+    def with_those_of(self, other: NullSummary, which: Bools) -> NullSummary:
+        """Return this summary with some values (n,) of another."""
+        names = ("mean", "sd", "z", "p")
+        return NullSummary(*(np.where(which, getattr(other, name), getattr(self, name)) for name in names))
+
 
 def no_summary(shape: tuple[int, ...]) -> NullSummary:
     """Return the summary of values that have no null distribution: nan everywhere."""
     return NullSummary(*np.full((4, *shape), nan))
+
+
+def permutations(turns: Ints, generator: np.random.Generator, draws: int = DRAWS) -> Ints:
+    """Return turns (n,) in random orders, (draws, n)."""
+    return generator.permuted(np.tile(turns, (draws, 1)), axis=1)
 
 
 def beside_shuffles(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_sided: Bools) -> NullSummary:

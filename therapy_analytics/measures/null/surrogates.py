@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.core.session import CLIENT, THERAPIST
+from therapy_analytics.measures.turns import Ints
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.annotate import Donors
 from therapy_analytics.text.integers import consecutive
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FEWEST_DONORS = 5
 """With fewer other sessions there are no surrogate pairs, and with fewer than `FEWEST_FOR_P` no z and no p."""
@@ -82,21 +80,14 @@ def turns_like(wanted: Ints, donors: Donors, role: int, donor: int) -> Ints:
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 (slow to import)
 
     turns, found = donors.spoken[donor, role], np.empty(len(wanted), dtype=np.int64)
-    cost = _differences(np.log1p(wanted), np.log1p(donors.whole.n_words[turns]))
-    cost += _differences(_places(len(wanted)), _places(len(turns)))
+    places = [(np.arange(n) + 0.5) / n for n in (len(wanted), len(turns))]
+    lengths = np.log1p(wanted), np.log1p(donors.whole.n_words[turns])
+    cost = sum(np.rint(np.abs(np.subtract.outer(*both)) * _STEPS) for both in (lengths, places))
     # A donor with too few turns is asked several times, each time for turns from all over the session.
     times = -(-len(wanted) // len(turns))
     for time in range(times):
         found[time::times] = turns[linear_sum_assignment(cost[time::times])[1]]
     return found
-
-
-def _places(n: int) -> Floats:
-    return (np.arange(n) + 0.5) / n
-
-
-def _differences(own: Floats, others: Floats) -> Floats:
-    return np.asarray(np.rint(np.abs(own[:, None] - others) * _STEPS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +111,7 @@ class TurnPool:
 
 
 def pool_of(session: AnnotatedSession) -> TurnPool:
-    """Return the turns of a session and of its surrogate pairs, of whom there may be none."""
+    """Return the turns of a session and of its surrogate pairs, of whom there may be none; chosen once a session."""
     return session.cached(_pool)
 
 

@@ -10,72 +10,13 @@ import numpy as np
 
 from therapy_analytics.codes import Code
 from therapy_analytics.codes.codebook import correlation_of
-from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
-from therapy_analytics.measures._codes import given, main_codes
-from therapy_analytics.measures.base import Compared, Evidence, OnPage, Shown, Value
+from therapy_analytics.measures import Column, OnPage, columns_of, mean_column, measure, rate, rate_columns
+from therapy_analytics.measures.base import Value, texts_beside
+from therapy_analytics.measures.turns import given, main_codes
 from therapy_analytics.text import AnnotatedSession, Lexicon
 
-_MISLEADS = (
-    "Each code is a prediction of the tagger (docs/tagger.md says how good); few turns give a wide interval; "
-    "undefined where the run's coder does not give the code"
-)
 EXPECTED = "_expected"
 """The ending of the measure that is the mean probability of a code, beside that of its rate."""
-_EVIDENCE: dict[str, Evidence] = {
-    "mi_question": "supported",
-    "mi_reflection": "supported",
-    "mi_input": "supported",
-    "process_advice": "supported",
-    "process_feeling_expressed": "supported",
-    "process_feeling_negative": "supported",
-    "mi_change": "weak",
-    "mi_sustain": "weak",
-    "process_risk_own": "weak",
-    "process_risk_help": "weak",
-}
-"""What checks on real sessions showed (docs/validity.md); of all others none was made."""
-_CORE = ("mi_question", "mi_reflection", "mi_input", "process_advice", "mi_change", "mi_sustain")
-_CORE_COUNTS = ("process_feeling_negative", "bolt_positive_feeling")
-"""What stands in ``sessions.csv``: rates with interval and count; of feelings the count."""
-_COMPARED: dict[str, Compared] = {
-    "mi_question": "tested",
-    "mi_reflection": "tested",
-    "mi_input": "tested",
-    "process_advice": "tested",
-}
-"""What `compare` tests unless it is told otherwise: how often the therapist asks, reflects, advises or informs, and
-advises, which is the strongest contrast between skilled and unskilled people. Each further one would take power from
-these: of 1.5 standard deviations between six sessions and six, four measures find .38, and one alone .62."""
-_SHOWN: dict[str, OnPage] = {
-    "mi_question": OnPage("therapist", "Asks", "asks", first=True, strip=2),
-    "mi_reflection": OnPage("therapist", "Reflects", "reflects", first=True, strip=4),
-    "mi_input": OnPage("therapist", "Advises or informs", "advises or informs", first=True, strip=6),
-    "bolt_reflections_on_needs": OnPage("therapist", "Reflects needs", "reflects a need"),
-    "bolt_reflections_on_emotions": OnPage("therapist", "Reflects feelings", "reflects a feeling"),
-    "bolt_reflections_on_values": OnPage("therapist", "Reflects values", "reflects what matters to the client"),
-    "bolt_reflections_on_consequences": OnPage("therapist", "Reflects consequences", "reflects a consequence"),
-    "bolt_reflections_on_conflicts": OnPage("therapist", "Reflects conflicts", "reflects two sides that conflict"),
-    "bolt_reflections_on_strengths": OnPage("therapist", "Reflects strengths", "reflects a strength"),
-    "bolt_questions_on_experiences": OnPage("therapist", "Asks about experiences", "asks about experiences"),
-    "bolt_questions_on_perspectives": OnPage("therapist", "Asks for another view", "asks for another view"),
-    "bolt_questions_on_emotions": OnPage("therapist", "Asks about feelings", "asks about feelings of the moment"),
-    "bolt_problem_solving": OnPage("therapist", "Offers solutions", "offers a solution"),
-    "bolt_planning": OnPage("therapist", "Plans with the client", "plans with the client"),
-    "bolt_normalizing": OnPage("therapist", "Normalizing", "normalizes"),
-    "bolt_psychoeducation": OnPage("therapist", "Psychoeducation", "teaches psychology"),
-    "process_advice": OnPage("therapist", "Advises"),
-    "mi_change": OnPage("client", "Change talk", "says change talk", first=True, strip=7),
-    "mi_sustain": OnPage("client", "Sustain talk", "says sustain talk", strip=8),
-    "bolt_changing": OnPage("client", "Acts or intends to change", "acts or intends to change"),
-    "bolt_sustaining": OnPage("client", "Acts or intends to keep on", "acts or intends to keep on"),
-    "bolt_negative_feeling": OnPage("client", "Shares a negative feeling (BOLT)", "shares a negative feeling"),
-    "bolt_positive_feeling": OnPage("client", "Shares a positive feeling (BOLT)", "shares a positive feeling"),
-    "bolt_gained_insight": OnPage("client", "Gains insight", "tells of an insight"),
-    "bolt_life_event": OnPage("client", "Tells of life events", "tells of a life event"),
-    "process_feeling_negative": OnPage("client", "Shows a negative feeling", strip=9),
-    "process_feeling_expressed": OnPage("therapist", "Names an expressed feeling", strip=10),
-}
-"""What the page calls a code where its name in the codebook would not do."""
 
 
 @cache
@@ -100,51 +41,35 @@ def code_of_measure(measure: str) -> str:
     return codes.get(measure, measure.removesuffix("_rate"))
 
 
-def _shown(code: Code) -> Shown | None:
-    if code.parent or code.role == "other":
-        return None
-    return _SHOWN.get(code.column) or OnPage("review" if code.group == "risk" else code.role, code.name)
-
-
 def rate_and_expected(code: Code) -> tuple[Column, Column]:
     """Return what the rate of a code is, and the rate that its probabilities imply."""
-    main = Column(
-        name=measure_of_code(code.column),
-        meaning=f"Share of {code.role} turns with the code {code.column}: {code.name}",
-        unit="proportion",
-        low=0,
-        high=1,
-        high_means=f"more {code.role} turns with the code",
-        formula=f"{code.role} turns with {code.column} / {code.role} turns that were coded",
-        misleads=_MISLEADS,
-        source=code.source,
-        evidence=_EVIDENCE.get(code.column, "untested"),
-        core=code.column in _CORE,
-        compare=_COMPARED.get(code.column, ""),
-        page=_shown(code),
-    )
-    expected = replace(
-        main,
-        name=f"{main.name}{EXPECTED}",
-        meaning=f"{main.name} as the tagger's probabilities imply it: the gap shows its own error",
-        high_means="as the rate",
-        formula=f"mean over {code.role} turns of the probability of {code.column}",
-        core=False,
-        compare="no",
-        page=None,
-    )
-    return main, expected
-
-
-def _columns_of(code: Code) -> list[Column]:
-    main, expected = rate_and_expected(code)
-    columns = rate_columns(main, counted=f"{code.role.title()} turns with {code.column}")
-    kept = code.column in _CORE_COUNTS
-    return [*(replace(one, core=True) if kept and one.statistic == "n" else one for one in columns), expected]
+    own = texts_beside(__file__)["codes"].get(code.column, {})
+    words = {
+        "name": measure_of_code(code.column),
+        "role": code.role,
+        "code": code.column,
+        "called": code.name,
+        "source": code.source,
+        "evidence": own.get("evidence", "untested"),
+        "compare": own.get("compare", ""),
+    }
+    heading = "review" if code.group == "risk" else code.role
+    page = None
+    if not code.parent and heading != "other":
+        page = OnPage(code.role, **own["page"]) if "page" in own else OnPage(heading, code.name)  # type: ignore[arg-type]
+    (main,), (expected,) = (columns_of(__file__, group, **words) for group in ("rate", "expected"))
+    return replace(main, core=own.get("core", False), page=page), expected
 
 
 def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
-    return [column for code in main_codes() for column in _columns_of(code)]
+    found = []
+    for code in main_codes():
+        main, expected = rate_and_expected(code)
+        columns = rate_columns(main, counted=f"{code.role.title()} turns with {code.column}")
+        if "core_count" in texts_beside(__file__)["codes"].get(code.column, {}):
+            columns = [replace(one, core=one.statistic == "n") for one in columns]
+        found += [*columns, expected]
+    return found
 
 
 @measure(columns=_columns, core=2)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
-from therapy_analytics.measures import Column, OnPage, measure
+from therapy_analytics.measures import columns_of, measure
 from therapy_analytics.measures.base import Value
-from therapy_analytics.measures.rates import interval_columns
-from therapy_analytics.measures.turns import FEWEST_FOR_SLOPE, slope
+from therapy_analytics.measures.turns import FEWEST_FOR_SLOPE, Floats, slope, spoken
 from therapy_analytics.text import AnnotatedSession
-
-Floats = NDArray[np.float64]
 
 _BASE_RATES = (0.237, 0.109, 0.654)
 """How common change talk, sustain talk and neither are: mean of both taggers' probabilities on AnnoMI."""
@@ -23,63 +18,9 @@ _EXPONENT, _STAY, _PULL = 0.96, 0.42, 0.52
 kind that it stays of draws a turn: fitted to the human codes of 3,450 client turns of AnnoMI."""
 _YES, _NO, _LEAST = 0.9, 0.05, 0.02
 """What a coder's plain yes and no are taken for, and the least that is left to talk of neither kind."""
-_CODES = ("mi_change", "mi_sustain")
-_MISLEADS = (
-    "Rests on the coder's probabilities, which are often wrong on single turns (docs/tagger.md), and on demonstrations "
-    "of motivational interviewing: where no change of behaviour is talked about it means nothing"
-)
-_FORMULA = (
-    "probability of change talk minus that of sustain talk, from p_mi_change and p_mi_sustain, each turn weighed with "
-    "its neighbours"
-)
-_FIRST = Column(
-    name="change_balance_first",
-    meaning="How far the client's talk leans to change (above 0) or against it, first third of the client's turns",
-    unit="difference of probabilities",
-    low=-1,
-    high=1,
-    high_means="leans more to change",
-    formula=f"{_FORMULA}; mean over the first third of the client's coded turns (by number)",
-    misleads=f"{_MISLEADS}. Few turns make it unsteady",
-    source="Change talk and its course over a session: Amrhein et al. (2003); Gaume et al. (2016); smoothing over "
-    "neighbouring turns: Rabiner (1989); its four parameters are this package's own",
-    evidence="weak",
-    compare="part",
-    page=OnPage("course", "Lean to change at the start"),
-)
-_LAST = replace(
-    _FIRST,
-    name="change_balance_last",
-    meaning="How far the client's talk leans to change (above 0) or against it, last third of the client's turns",
-    formula=f"{_FORMULA}; mean over the last third of the client's coded turns (by number)",
-    page=OnPage("course", "Lean to change at the end"),
-)
-_SLOPE = replace(
-    _FIRST,
-    name="change_balance_slope",
-    meaning="How the lean to change moves from the client's first turn to the last",
-    low=-np.inf,
-    high=np.inf,
-    high_means="above 0: rises along the session",
-    formula=f"slope of least squares on the place among the client's turns, 0 to 1, of: {_FORMULA}; from "
-    f"{FEWEST_FOR_SLOPE} turns on",
-    misleads=f"{_FIRST.misleads}. A straight line hides a fall and rise",
-    core=True,
-    page=OnPage("course", "Lean to change, start to end"),
-)
-_SLOPE_ENDS = interval_columns(
-    replace(
-        _SLOPE,
-        misleads="Covers 80 to 90 of 100, not 95, where turns are few or alike; the coder's own error is not in it",
-        core=False,
-        page=None,
-    ),
-    "95% interval with Newey and West's (1987) standard error, which allows for likeness of neighbours",
-    source="Newey & West (1987)",
-)
 
 
-@measure(columns=[_FIRST, _LAST, _SLOPE, *_SLOPE_ENDS], core=7)
+@measure(columns=lambda *_: columns_of(__file__, FEWEST_FOR_SLOPE=FEWEST_FOR_SLOPE), core=7)
 def change_balance(session: AnnotatedSession) -> dict[str, Value]:
     """Say how far the client's talk leans to change in the first and the last third, and how that moves.
 
@@ -106,14 +47,18 @@ def change_balance(session: AnnotatedSession) -> dict[str, Value]:
     Proceedings of the IEEE, 77(2), 257-286.
     """
     lean = np.zeros(0)
-    if session.has(*_CODES):
-        change, sustain = (session.probabilities[code] for code in _CODES)
-        coded = session.spoken_by("client") & (session.n_words > 0) & ~np.isnan(change) & ~np.isnan(sustain)
+    if session.has("mi_change", "mi_sustain"):
+        change, sustain = session.probabilities["mi_change"], session.probabilities["mi_sustain"]
+        coded = spoken(session, "client") & ~np.isnan(change) & ~np.isnan(sustain)
         lean = balance(change[coded], sustain[coded])
-    n = len(lean)
-    first, last = (float(lean[: round(n / 3)].mean()), float(lean[round(2 * n / 3) :].mean())) if n > 2 else (nan, nan)
-    of_line = dict(zip((_SLOPE.name, *(end.name for end in _SLOPE_ENDS)), slope(lean), strict=True))
-    return {_FIRST.name: first, _LAST.name: last, **of_line}
+    n, (moves, low, high) = len(lean), slope(lean)
+    return {
+        "change_balance_first": float(lean[: round(n / 3)].mean()) if n > 2 else nan,
+        "change_balance_last": float(lean[round(2 * n / 3) :].mean()) if n > 2 else nan,
+        "change_balance_slope": moves,
+        "change_balance_slope_lo": low,
+        "change_balance_slope_hi": high,
+    }
 
 
 def balance(change: Floats, sustain: Floats) -> Floats:

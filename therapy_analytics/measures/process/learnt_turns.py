@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, nan
+from math import nan
 
 import pandas as pd
 
+from therapy_analytics.codes import Code
 from therapy_analytics.codes.learnt import HALF, n_among, reference_turns, turn_hashes
 from therapy_analytics.core.printable import counted
-from therapy_analytics.measures import Column, measure
-from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.measures import Column, columns_of, measure
+from therapy_analytics.text import AnnotatedSession, Lexicon
 
-NAMES = ("learnt_turns", "skilled_reference_turns", "unskilled_reference_turns", "model_reference_turns")
+_THOSE = {
+    "learnt_turns": "those that the tagger learnt from",
+    "skilled_reference_turns": "those of the reference profile of skilled people",
+    "unskilled_reference_turns": "those of the reference profile of unskilled people",
+    "model_reference_turns": "those of the reference profiles of language models",
+}
+NAMES = tuple(_THOSE)
 OF_REFERENCES = NAMES[1:]
 UNKNOWN = (
     "It is not known which of these sessions the tagger learnt from (results of an earlier version, or a table in "
@@ -20,47 +28,12 @@ UNKNOWN = (
 )
 
 
-def _columns(name: str, what: str, *, core: bool) -> list[Column]:
-    """Return the share with its two counts."""
-    share = Column(
-        name=name,
-        meaning=f"Share of the session's turns of eight words or more that are, word for word, among {what}",
-        unit="proportion",
-        low=0,
-        high=1,
-        high_means="from .5 on, the session counts as one of these sessions",
-        formula="turns whose words have the same 64-bit hash as one of those / turns of eight words or more",
-        misleads="Undefined with fewer than three such turns, and where it is not known what the coder learnt from; a "
-        "session in other words or a translation is not found",
-        source="This package's own",
-        evidence="supported",
-        core=core,
-        compare="no",
-    )
-    count = replace(
-        share,
-        name=f"n_{name}",
-        meaning=f"Such turns among {what}",
-        unit="count",
-        high=inf,
-        high_means="more such turns",
-        core=False,
-        measure=name,
-        statistic="n",
-    )
-    total = replace(count, name=f"out_of_{name}", meaning="Turns of eight words or more", statistic="out_of")
-    return [share, count, total]
+def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
+    found = [one for name, those in _THOSE.items() for one in columns_of(__file__, name=name, those=those)]
+    return [replace(one, core=one.name == "learnt_turns") for one in found]
 
 
-@measure(
-    columns=[
-        *_columns(NAMES[0], "those that the tagger learnt from", core=True),
-        *_columns(NAMES[1], "those of the reference profile of skilled people", core=False),
-        *_columns(NAMES[2], "those of the reference profile of unskilled people", core=False),
-        *_columns(NAMES[3], "those of the reference profiles of language models", core=False),
-    ],
-    core=22,
-)
+@measure(columns=_columns, core=22)
 def learnt_turns(session: AnnotatedSession) -> dict[str, float]:
     """Count the turns of eight words or more whose words are, by their hash, among those that the tagger learnt from.
 

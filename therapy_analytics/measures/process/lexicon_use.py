@@ -7,14 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from therapy_analytics.codes import Code
-from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures.intervals import WORD_CORRELATION
 from therapy_analytics.measures.rates import counted_rate
+from therapy_analytics.measures.turns import PAIR
 from therapy_analytics.text import AnnotatedSession, Lexicon
 from therapy_analytics.text.english import undivided
-
-_ROLES: tuple[Role, Role] = ("therapist", "client")
 
 
 def _name(role: str, category: str) -> str:
@@ -27,7 +25,7 @@ def _columns(lexicons: Sequence[Lexicon], _: Sequence[Code]) -> list[Column]:
         for lexicon in lexicons
         if not lexicon.builtin
         for category in lexicon.categories
-        for role in _ROLES
+        for role in PAIR
         for column in rate_columns(
             Column(
                 name=_name(role, category.name),
@@ -62,7 +60,7 @@ def lexicon_use(session: AnnotatedSession) -> dict[str, float]:
     n_words = session.n_words * (not undivided(session.session))
     for category in session.turns.user_categories:
         counts = session.count(category)
-        for role in _ROLES:
+        for role in PAIR:
             of = session.spoken_by(role)
             k, n = float(np.sum(counts[of])), float(np.sum(n_words[of]))
             values.update(counted_rate(_name(role, category), k, n, per=100, correlation=WORD_CORRELATION))

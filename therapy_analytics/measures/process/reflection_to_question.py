@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import inf, nan
+from math import nan
 
 import numpy as np
 
-from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures.base import OnPage, Shown
+from therapy_analytics.measures import columns_of, measure
 from therapy_analytics.measures.intervals import ratio
-from therapy_analytics.measures.rates import interval_columns
 from therapy_analytics.text import AnnotatedSession
 
 RATIO_CORRELATION = 0.02
 """How alike two turns that reflect or ask are in which of the two they do, by ``benchmarks/turn_rates.py``."""
-_NAME = "reflection_to_question_ratio"
-_MISLEADS = (
-    "Unstable in one session: with 24 therapist turns and a true ratio of 1, 95% of sampled ratios lie between 0.3 and "
-    "3.5; rates beat ratios. MITI bands (fair 1, good 2) are printed only where the interval lies on one side"
-)
-_ENDS = "odds of the interval of the share of reflections in both, widened for how alike turns are"
-_SOURCE = "Moyers, T. B., et al. (2016). The Motivational Interviewing Treatment Integrity code (MITI 4). JSAT 65"
 
 
-_RATIO = Column(
-    name=_NAME,
-    meaning="Therapist turns with a reflection for each turn with a question (R:Q)",
-    unit="ratio",
-    low=0,
-    high=inf,
-    high_means="more reflecting than asking",
-    formula="n_therapist_reflection / n_therapist_question; undefined without a question",
-    misleads=_MISLEADS,
-    source=_SOURCE,
-    evidence="supported",
-    compare="shown",
-)
-
-
-_PAGE: dict[str, Shown] = {
-    "reflection_to_question_ratio": OnPage("therapist", "Reflections for each question", strip=5),
-}
-
-
-@measure(columns=[replace(_RATIO, core=True), *interval_columns(_RATIO, _ENDS)], core=4, page=_PAGE)
+@measure(columns=lambda *_: columns_of(__file__), core=4)
 def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
     """Divide the turns that reflect by the turns that ask (R:Q, unit: the volley).
 
@@ -65,11 +35,9 @@ def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
     Motivational Interviewing Treatment Integrity code (MITI 4). Journal of Substance Abuse
     Treatment, 65, 36-42.
     """
-    if not session.has("mi_reflection", "mi_question"):
-        return dict.fromkeys((_NAME, f"{_NAME}_lo", f"{_NAME}_hi"), nan)
-    value, low, high = ratio(
-        float(np.count_nonzero(session.decided("mi_reflection"))),
-        float(np.count_nonzero(session.decided("mi_question"))),
-        RATIO_CORRELATION,
-    )
-    return {_NAME: value, f"{_NAME}_lo": low, f"{_NAME}_hi": high}
+    found = nan, nan, nan
+    if session.has("mi_reflection", "mi_question"):
+        n = {code: float(np.count_nonzero(session.decided(code))) for code in ("mi_reflection", "mi_question")}
+        found = ratio(n["mi_reflection"], n["mi_question"], RATIO_CORRELATION)
+    name = "reflection_to_question_ratio"
+    return dict(zip((name, f"{name}_lo", f"{name}_hi"), found, strict=True))

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
 
+from therapy_analytics.codes import Code
 from therapy_analytics.codes.codebook import correlation_of
-from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._codes import NOT_GIVEN, Bools, Floats, Ints, given, replies
-from therapy_analytics.measures.base import Evidence, Mark, OnPage, Shown, Value
+from therapy_analytics.measures import Column, columns_of, measure
+from therapy_analytics.measures.base import Mark, OnPage, Shown, Value
 from therapy_analytics.measures.intervals import FEWEST, design_effect, matched_differences
-from therapy_analytics.measures.process._responses import counts_by_length, marked
-from therapy_analytics.measures.rates import counted_rate, interval_columns
-from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.measures.rates import counted_rate
+from therapy_analytics.measures.response_rows import counts_by_length, marked
+from therapy_analytics.measures.turns import given, replies
+from therapy_analytics.text import AnnotatedSession, Lexicon
 
-_SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
-_MISLEADS = (
-    "Both codes are predictions, and client turns that were missed are missing here, too; a session often has fewer "
-    f"than ten such turns, so that the interval is wide; {NOT_GIVEN}"
-)
-_BALANCE = "sustain_response_balance"
-_FEWEST = 1.0
+_FEWEST_EXPECTED = 1.0
 """Expected client turns under which a value from probabilities rests on next to nothing."""
 
 
@@ -69,81 +65,21 @@ PAIRS = (
 """Answers and events that have columns; all codes of both are in the table of responses."""
 _CORE = ("input_after_sustain", "reflection_after_feeling")
 _IN_TURNS = ("input_after_sustain", "advice_after_feeling")
-_BALANCED = ("mi_sustain", "mi_reflection", "mi_input")
+_CHECKED = ("reflection_after_sustain", "input_after_sustain")
 
 
-def _columns(answer: str, event: str) -> list[Column]:
-    name, does, after = f"{answer}_after_{event}", ANSWERS[answer], EVENTS[event]
-    evidence: Evidence = "weak" if event == "sustain" and answer in ("reflection", "input") else "untested"
-    theirs, ours = " or ".join(after.codes), " or ".join(does.codes)
-    main = Column(
-        name=f"{name}_rate",
-        meaning=f"How often the therapist {does.doing} right after the client {after.doing}",
-        unit="proportion",
-        low=0,
-        high=1,
-        high_means=f"the therapist more often {does.doing} at once",
-        formula=f"client turns with {theirs} whose answer has {ours} / such turns that are answered",
-        misleads=_MISLEADS,
-        source=_SOURCE,
-        evidence=evidence,
-        core=name in _CORE,
-    )
-    found = rate_columns(main, counted=f"Turns in which the client {after.doing}, whose answer {does.doing}")
-    found += _difference_columns(main, name, f"the therapist {does.doing} after the client {after.doing}")
-    if name in _IN_TURNS:
-        found.append(
-            _turn_column(main, name, f"the therapist {does.doing} in this turn after the client {after.doing}")
-        )
-    return found
-
-
-def _difference_columns(main: Column, name: str, words: str) -> list[Column]:
-    difference = replace(
-        main,
-        name=f"{name}_difference",
-        meaning=f"How much more often {words} than after other client turns, at like lengths of both turns",
-        unit="difference of proportions",
-        low=-1,
-        high_means="above 0: such an answer is special to such turns, and no mere habit",
-        formula="rate after such client turns - rate after the others, Mantel and Haenszel's mean over four strata: "
-        "shorter or longer client turns (by the session's median), shorter or longer answers; undefined with fewer "
-        f"than {FEWEST} client turns or answers of either kind. Interval: Sato's variance with added turns, widened "
-        "for how alike turns of a session are",
-        misleads=f"{_MISLEADS}. How long an answer is may itself be an answer. Above 0 only with a lower end above 0",
-        source="Greenland & Robins (1985); Sato (1989); Agresti & Caffo (2000)",
-        evidence="untested",
-        core=False,
-    )
-    return [difference, *interval_columns(difference, difference.formula)]
-
-
-def _turn_column(main: Column, name: str, words: str) -> Column:
-    return replace(
-        main,
-        name=f"{name}_turn",
-        meaning=f"Whether {words}",
-        unit="0 or 1",
-        high_means="1: such an answer",
-        formula=f"1 where the turn counts for {main.name}, else 0; empty for turns that answer no such client turn",
-        level="turn",
-        core=False,
-    )
-
-
-_BALANCE_COLUMN = Column(
-    name=_BALANCE,
-    meaning="Whether sustain talk is met by reflections (towards 1) or by advice and information (towards -1)",
-    unit="difference of proportions",
-    low=-1,
-    high=1,
-    high_means="more reflecting and less informing or advising after sustain talk",
-    formula="sum over answered client turns of p(mi_sustain) (p(mi_reflection) - p(mi_input) of the answer) / sum of "
-    f"p(mi_sustain); undefined under {_FEWEST:g} expected turns",
-    misleads=f"{_MISLEADS}. Where sustain talk is rare it tends to the same difference over all answers",
-    source=_SOURCE,
-    evidence="supported",
-)
+def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
+    found = []
+    for answer, event in PAIRS:
+        name, does, after = f"{answer}_after_{event}", ANSWERS[answer], EVENTS[event]
+        words = {"name": name, "answer": does.doing, "event": after.doing, "FEWEST": FEWEST}
+        words |= {"answer_codes": " or ".join(does.codes), "event_codes": " or ".join(after.codes)}
+        words |= {"evidence": "weak" if name in _CHECKED else "untested"}
+        rate = columns_of(__file__, "rate", **words)
+        found += [replace(one, core=name in _CORE and one.statistic != "out_of") for one in rate]
+        found += columns_of(__file__, "difference", **words)
+        found += columns_of(__file__, "turn", **words) if name in _IN_TURNS else []
+    return found + columns_of(__file__, FEWEST_EXPECTED=_FEWEST_EXPECTED)
 
 
 _PAGE: dict[str, Shown] = {
@@ -163,7 +99,7 @@ _PAGE: dict[str, Shown] = {
 }
 
 
-@measure(columns=[*(column for pair in PAIRS for column in _columns(*pair)), _BALANCE_COLUMN], core=8, page=_PAGE)
+@measure(columns=_columns, core=8, page=_PAGE)
 def responses(session: AnnotatedSession) -> dict[str, Value]:
     """Look at what the therapist does in the turn right after something that the client does.
 
@@ -189,7 +125,7 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
     after = marked(session, [one.codes for one in EVENTS.values()], client)
     gives = marked(session, [one.codes for one in ANSWERS.values()], reply)
     counts = counts_by_length(session, after, gives)
-    values: dict[str, Value] = {_BALANCE: _balance(session, client, reply)}
+    values: dict[str, Value] = {}
     for answer, event in PAIRS:
         name, i, j = f"{answer}_after_{event}", list(EVENTS).index(event), list(ANSWERS).index(answer)
         n, k, n_other, k_other = np.moveaxis(counts[:, :, i, j], 1, 0)
@@ -199,21 +135,12 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
         found = matched_differences(k, n, k_other, n_other, effect)
         values |= {f"{name}_difference{end}": float(one) for end, one in zip(("", "_lo", "_hi"), found, strict=True)}
         if name in _IN_TURNS:
-            asked = (after[i, :, 1] > 0) & (gives[j, :, 0] > 0)
-            values[f"{name}_turn"] = _in_turns(len(session), reply[asked], gives[j, asked, 1] > 0)
-    return values
-
-
-def _in_turns(n: int, reply: Ints, gives: Bools) -> Floats:
-    """Return 1 or 0 for the turns that answer what was told, nan for all others; (n,)."""
-    marks = np.full(n, nan)
-    marks[reply] = gives
-    return marks
-
-
-def _balance(session: AnnotatedSession, client: Ints, reply: Ints) -> float:
-    resists, reflects, directs = (given(session, (code,))[0] for code in _BALANCED)
+            asked, in_turns = (after[i, :, 1] > 0) & (gives[j, :, 0] > 0), np.full(len(session), nan)
+            in_turns[reply[asked]] = gives[j, asked, 1] > 0
+            values[f"{name}_turn"] = in_turns
+    resists, reflects, directs = (given(session, (code,))[0] for code in ("mi_sustain", "mi_reflection", "mi_input"))
     weights, differences = resists[client], reflects[reply] - directs[reply]
     known = ~np.isnan(weights * differences)
     total = float(weights[known].sum())
-    return float(weights[known] @ differences[known] / total) if total >= _FEWEST else nan
+    balance = float(weights[known] @ differences[known] / total) if total >= _FEWEST_EXPECTED else nan
+    return values | {"sustain_response_balance": balance}

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from math import inf
 
-import numpy as np
-from numpy.typing import NDArray
-
-from therapy_analytics.core.session import Role
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures.synchrony.semantic_similarity import vectors_of
+from therapy_analytics.measures.turns import PAIR, Floats, Ints
 from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.text.meanings import meanings
 from therapy_analytics.text.training_talk import training_talk
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-_ROLES: tuple[Role, Role] = ("therapist", "client")
 FAR = 1.0
 """Beyond this a session is unlike 95% of those that the tagger learnt from."""
 
@@ -74,6 +68,6 @@ def speakers(session: AnnotatedSession, part: slice = slice(None)) -> list[tuple
     list of two (float64 array (n_turns, 256), int64 array (n_turns,))
         As `therapy_analytics.text.training_talk.TrainingTalk` takes them.
     """
-    vectors, n_words = vectors_of(session)[part], session.n_words[part]
-    of = [session.spoken_by(role)[part] & (n_words > 0) for role in _ROLES]
+    vectors, n_words = meanings(session).vectors[part], session.n_words[part]
+    of = [session.spoken_by(role)[part] & (n_words > 0) for role in PAIR]
     return [(vectors[one], n_words[one]) for one in of]

@@ -18,10 +18,16 @@ import numpy as np
 from therapy_analytics.core.registry import Registry
 from therapy_analytics.core.session import CLIENT, THERAPIST
 from therapy_analytics.measures.base import Direction, Evidence
-from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS, permutations
-from therapy_analytics.measures.null.summary import Closer, Floats, NullSummary, beside_shuffles, beside_surrogates
-from therapy_analytics.measures.null.surrogates import Ints, pool_of, pooled
-from therapy_analytics.measures.turns import THIRDS
+from therapy_analytics.measures.null.summary import (
+    FEWEST_PAIRS,
+    Closer,
+    NullSummary,
+    beside_shuffles,
+    beside_surrogates,
+    permutations,
+)
+from therapy_analytics.measures.null.surrogates import pool_of, pooled
+from therapy_analytics.measures.turns import THIRDS, Floats, Ints
 from therapy_analytics.text import AnnotatedSession, Extra
 
 DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference")
@@ -172,17 +178,18 @@ def _replies_of(session: AnnotatedSession, delay: int) -> tuple[Replies, Replies
     speakers, generator = pool_of(session).speakers, session.generator()
     size = len(speakers[THERAPIST])
     who = np.divmod(np.arange(size * size), size)  # the therapist, and the client, of each pair of speakers
+
+    def in_pairs(role: int, turns: Ints) -> Ints:
+        """Return what stands for turns of the session's own speaker in each pair of speakers, (size * size, n)."""
+        return speakers[role][who[role]][:, np.searchsorted(speakers[role][0], turns)]
+
     found = []
     for role, other in ((THERAPIST, CLIENT), (CLIENT, THERAPIST)):
         anchors, replies = pairs_of(session, role, delay)
         shuffled = permutations(replies, generator)
-        anchor, reply = (
-            speakers[one][who[one]][:, np.searchsorted(speakers[one][0], turns)]
-            for one, turns in ((other, anchors), (role, replies))
-        )
-        anchor = np.concatenate([anchor, np.broadcast_to(anchors, shuffled.shape)])
-        reply = np.concatenate([reply, shuffled])
-        found.append(Replies(replies, anchor.T, reply.T))
+        all_anchors = np.concatenate([in_pairs(other, anchors), np.broadcast_to(anchors, shuffled.shape)])
+        all_replies = np.concatenate([in_pairs(role, replies), shuffled])
+        found.append(Replies(replies, all_anchors.T, all_replies.T))
     return found[0], found[1]
 
 
@@ -214,13 +221,6 @@ def segments_of(n_turns: int) -> tuple[Segment, ...]:
     return (Segment(WHOLE, 0, last), *thirds, *windows, Segment(SLOPE, 0, last))
 
 
-def _pairs_within(turns: Ints, segments: tuple[Segment, ...]) -> list[slice]:
-    """Return which of the replies (n_pairs,), in order, lie in each segment."""
-    first, last = zip(*((one.first, one.last) for one in segments), strict=True)
-    ends = np.searchsorted(turns, first).tolist(), np.searchsorted(turns, last, side="right").tolist()
-    return [slice(begin, end) for begin, end in zip(*ends, strict=True)]
-
-
 # ---- values
 
 
@@ -248,28 +248,6 @@ def slopes(scores: Floats) -> Floats:
     spread = n * sum_xx - sum_x**2
     few = (n < FEWEST_PAIRS) | (spread < 1e-9)
     return np.where(few, nan, (n * (place * y).sum(axis=0) - sum_x * y.sum(axis=0)) / np.where(few, 1.0, spread))
-
-
-def _of_draws(
-    kind: AdjacentTurnMeasure, rows: Any, replies: Replies, within: list[slice], numbers_per_turn: float
-) -> tuple[Floats, Floats]:
-    """Return the value of each segment and draw, (n_segments, n_draws), and of each reply of the session, (n_pairs,).
-
-    The last of the segments is the slope.
-    """
-    n_pairs, n_draws = replies.replies.shape
-    values, of_turns = np.empty((len(within), n_draws)), np.empty(0)
-    at_a_time = int(max(1, _MOST_NUMBERS // max(n_pairs * numbers_per_turn, 1)))
-    for first in range(0, n_draws, at_a_time):
-        draws = slice(first, first + at_a_time)
-        anchors, answers = replies.anchors[:, draws], replies.replies[:, draws]
-        scores = kind.score(rows[anchors.ravel()], rows[answers.ravel()])
-        scores = scores.reshape(*anchors.shape, *scores.shape[1:])
-        each = kind.each(scores) if kind.each else scores
-        values[:-1, draws] = [kind.over(scores[segment]) for segment in within[:-1]]
-        values[-1, draws] = slopes(each)
-        of_turns = each[:, 0] if first == 0 else of_turns
-    return values, of_turns
 
 
 # ---- what is found in a session
@@ -305,17 +283,23 @@ def adjacent_result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> Adj
 
 
 def _result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> AdjacentResult:
-    rows, segments = pooled(session, kind.represent), segments_of(len(session))
+    rows = pooled(session, kind.represent)
     rows = kind.encode(rows) if kind.encode else rows
-    numbers_per_turn = rows.size / max(len(session) + len(pool_of(session).donated), 1)
-    series, by_role, n_by_role = np.full(len(session), nan), [], []
+    segments, series = segments_of(len(session)), np.full(len(session), nan)
+    by_role, n_by_role = [], []
     for replies in replies_of(session, kind.delay):
-        within = _pairs_within(replies.turns, segments)
-        values, of_turns = _of_draws(kind, rows, replies, within, numbers_per_turn)
+        begin = np.searchsorted(replies.turns, [one.first for one in segments])
+        end = np.searchsorted(replies.turns, [one.last for one in segments], side="right")
+        within = [slice(*ends) for ends in zip(begin.tolist(), end.tolist(), strict=True)]
+        values, of_turns = _of_draws(kind, rows, replies, within)
         series[replies.turns] = of_turns
         by_role.append(values)
         n_by_role.append(np.array([np.count_nonzero(~np.isnan(of_turns[one])) for one in within], dtype=np.float64))
-    values, n_pairs = _by_direction(*by_role), _pairs_by_direction(*n_by_role)
+    (therapist, client), (n_therapist, n_client) = by_role, n_by_role
+    values = np.stack([mean_of_defined(np.stack(by_role)), therapist, client, therapist - client])
+    # A difference is as sure as the rarer of the two
+    n_pairs = np.stack([n_therapist + n_client, n_therapist, n_client, np.minimum(n_therapist, n_client)])
+
     size = len(pool_of(session).speakers[THERAPIST])
     tables, shuffles = np.split(values, [size * size], axis=-1)
     asked, two_sided = n_pairs >= FEWEST_PAIRS, np.zeros(n_pairs.shape, dtype=np.bool_)
@@ -330,12 +314,19 @@ def _result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> AdjacentRes
     )
 
 
-def _by_direction(therapist: Floats, client: Floats) -> Floats:
-    """Return values by `DIRECTIONS`, (4, ...): both is the mean of the two, or the one that there is."""
-    both = mean_of_defined(np.stack([therapist, client]))
-    return np.stack([both, therapist, client, therapist - client])
-
-
-def _pairs_by_direction(therapist: Floats, client: Floats) -> Floats:
-    """Return the pairs behind values by `DIRECTIONS`; a difference is as sure as the rarer of the two."""
-    return np.stack([therapist + client, therapist, client, np.minimum(therapist, client)])
+def _of_draws(kind: AdjacentTurnMeasure, rows: Any, replies: Replies, within: list[slice]) -> tuple[Floats, Floats]:
+    """Return the value of each segment and draw, (n_segments, n_draws), and of each reply, (n_pairs,)."""
+    n_pairs, n_draws = replies.replies.shape
+    values, of_turns = np.empty((len(within), n_draws)), np.empty(0)
+    numbers_per_turn = rows.size / max(rows.shape[0], 1)
+    at_a_time = int(max(1, _MOST_NUMBERS // max(n_pairs * numbers_per_turn, 1)))
+    for first in range(0, n_draws, at_a_time):
+        draws = slice(first, first + at_a_time)
+        anchors, answers = replies.anchors[:, draws], replies.replies[:, draws]
+        scores = kind.score(rows[anchors.ravel()], rows[answers.ravel()])
+        scores = scores.reshape(*anchors.shape, *scores.shape[1:])
+        each = kind.each(scores) if kind.each else scores
+        values[:-1, draws] = [kind.over(scores[segment]) for segment in within[:-1]]
+        values[-1, draws] = slopes(each)
+        of_turns = each[:, 0] if first == 0 else of_turns
+    return values, of_turns

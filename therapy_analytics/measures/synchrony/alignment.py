@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.measures import measure
-from therapy_analytics.measures.base import OnPage, Shown, Value
-from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.synchrony._ngrams import count_ngrams, words_of
+from therapy_analytics.measures.base import OnPage, Value
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
+from therapy_analytics.measures.synchrony.ngrams import count_ngrams, words_of
 from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
     adjacent_values,
     session_columns,
     session_values,
+    value_column,
 )
 from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
+from therapy_analytics.measures.turns import Floats
 from therapy_analytics.text import AnnotatedSession
 
 SOURCE = (
@@ -95,43 +96,32 @@ LEXICAL_2 = adjacent_turn_measure(
 )
 
 
-_WHOLE = "Lexical alignment of all that the therapist says with all that the client says, by"
-_WHOLE_FORMULA = "cosine of how often the two say each of the {} within their turns, over the session"
-_WHOLE_MISLEADS = f"{_MISLEADS}. It grows with the length of the session, and the most frequent words decide"
-WHOLE = session_measure(
-    of_whole_sides(
-        LEXICAL,
-        "lexical_alignment_whole",
-        f"{_WHOLE} words",
-        _WHOLE_FORMULA.format("words"),
-        misleads=_WHOLE_MISLEADS,
-    )
-)
-WHOLE_2 = session_measure(
-    of_whole_sides(
-        LEXICAL_2,
-        "lexical_alignment_whole_2",
-        f"{_WHOLE} sequences of two words",
-        _WHOLE_FORMULA.format("sequences of two words"),
-        misleads=_WHOLE_MISLEADS,
-        compare="part",
-    )
-)
+WHOLE = session_measure(of_whole_sides(LEXICAL, "lexical_alignment_whole"))
+WHOLE_2 = session_measure(of_whole_sides(LEXICAL_2, "lexical_alignment_whole_2"))
 
 
-_PAGE: dict[str, Shown] = {
-    "lexical_alignment": OnPage("together", "Shared words"),
-}
+def _whole(unit: str) -> dict[str, str]:
+    return {
+        "meaning": f"Lexical alignment of all that the therapist says with all that the client says, by {unit}",
+        "formula": f"cosine of how often the two say each of the {unit} within their turns, over the session",
+        "misleads": f"{_MISLEADS}. It grows with the length of the session, and the most frequent words decide",
+    }
+
+
+_WHOLES = (
+    value_column(LEXICAL, WHOLE.name, **_whole("words")),
+    value_column(LEXICAL_2, WHOLE_2.name, compare="part", **_whole("sequences of two words")),
+)
 
 
 @measure(
     columns=[
-        *session_columns(WHOLE),
-        *session_columns(WHOLE_2),
+        *session_columns(WHOLE, _WHOLES[:1]),
+        *session_columns(WHOLE_2, _WHOLES[1:]),
         *adjacent_columns(LEXICAL),
         *adjacent_columns(LEXICAL_2),
     ],
-    page=_PAGE,
+    page={"lexical_alignment": OnPage("together", "Shared words")},
 )
 def alignment(session: AnnotatedSession) -> dict[str, Value]:
     """Compare the words, and the sequences of two words, of replies and of the turns before (ALIGN).

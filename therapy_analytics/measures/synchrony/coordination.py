@@ -7,8 +7,7 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.measures import measure
-from therapy_analytics.measures.base import OnPage, Shown, Value
-from therapy_analytics.measures.null.summary import Floats
+from therapy_analytics.measures.base import OnPage, Value
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     AdjacentTurnMeasure,
     adjacent_turn_measure,
@@ -16,6 +15,7 @@ from therapy_analytics.measures.synchrony.adjacent_turns import (
 )
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 from therapy_analytics.measures.synchrony.tables import adjacent_columns, adjacent_values
+from therapy_analytics.measures.turns import Floats
 from therapy_analytics.text import AnnotatedSession
 
 
@@ -48,7 +48,7 @@ def coordination_of(a: Floats, b: Floats) -> Floats:
     """
     n_before = a.sum(axis=0)
     given = (a * b).sum(axis=0) / np.where(n_before > 0, n_before, nan)
-    return np.asarray(given - _rate(b))
+    return np.asarray(given - b.sum(axis=0) / max(len(b), 1))
 
 
 def above_rate(a: Floats, b: Floats) -> Floats:
@@ -65,22 +65,13 @@ def above_rate(a: Floats, b: Floats) -> Floats:
         Mean over the markers that the turn before has of (1 or 0) - P(marker in reply), -1 to 1; nan where it has none.
     """
     n = a.sum(axis=-1)
-    return np.asarray((a * (b - _rate(b))).sum(axis=-1) / np.where(n > 0, n, nan))
-
-
-def _rate(b: Floats) -> Floats:
-    """Return in how many of the replies (n_pairs, ..., n_markers) each marker is, as a share, (..., n_markers)."""
-    return np.asarray(b.sum(axis=0) / max(len(b), 1))
+    exceeds = b - b.sum(axis=0) / max(len(b), 1)
+    return np.asarray((a * exceeds).sum(axis=-1) / np.where(n > 0, n, nan))
 
 
 def mean_of_markers(markers: Floats) -> Floats:
     """Return the mean of the markers that are defined, (..., n_markers) to (...)."""
     return mean_of_defined(np.moveaxis(markers, -1, 0))
-
-
-def _both(a: Floats, b: Floats) -> Floats:
-    """Return the marks of the turn before and of the reply, of which `coordination_of` needs several at once."""
-    return np.stack([a, b], axis=1)
 
 
 COORDINATION = adjacent_turn_measure(
@@ -96,7 +87,7 @@ COORDINATION = adjacent_turn_measure(
         "has every category, which moves the value to 0. Not a quality score",
         source="Danescu-Niculescu-Mizil, C., Lee, L., Pang, B., & Kleinberg, J. (2012). Echoes of power. WWW '12",
         represent=marks,
-        score=_both,
+        score=lambda a, b: np.stack([a, b], axis=1),  # of which `coordination_of` needs several pairs at once
         over=lambda marks: mean_of_markers(coordination_of(marks[:, :, 0], marks[:, :, 1])),
         each=lambda marks: above_rate(marks[:, :, 0], marks[:, :, 1]),
         low=-1.0,
@@ -105,12 +96,10 @@ COORDINATION = adjacent_turn_measure(
 )
 
 
-_PAGE: dict[str, Shown] = {
-    "coordination": OnPage("together", "Coordination of function words"),
-}
-
-
-@measure(columns=adjacent_columns(COORDINATION), page=_PAGE)
+@measure(
+    columns=adjacent_columns(COORDINATION),
+    page={"coordination": OnPage("together", "Coordination of function words")},
+)
 def coordination(session: AnnotatedSession) -> dict[str, Value]:
     """Measure how kinds of function words call forth their like in the reply.
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, nan
+from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.codes import Code
 from therapy_analytics.core.errors import BadOptionError, how_to_install
-from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures import Column, columns_of, measure
 from therapy_analytics.measures.base import Value
-from therapy_analytics.measures.null.shuffles import permutations
-from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.null.surrogates import Ints
+from therapy_analytics.measures.null.summary import permutations
 from therapy_analytics.measures.rates import mean_column
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
-from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.measures.turns import Floats, Ints
+from therapy_analytics.text import AnnotatedSession, Lexicon
 from therapy_analytics.text.embeddings import load_embeddings
 
 K = 3
@@ -114,21 +114,23 @@ def nclid(therapist: Side, client: Side) -> Floats:
     >>> float(nclid(therapist, client)[2].round(4))
     0.1957
     """
-    return _values(uclid(client, therapist), uclid(therapist, client), therapist, client)
+    scales = scale(client, therapist), scale(therapist, client)
+    return _values(uclid(client, therapist), uclid(therapist, client), scales)
 
 
-def _values(of_therapist: float, of_client: float, therapist: Side, client: Side) -> Floats:
-    """Return the values from the uclid of the therapist's replies and of the client's, (5,)."""
-    one, other = of_therapist / (scale(client, therapist) or nan), of_client / (scale(therapist, client) or nan)
+def _values(of_therapist: float, of_client: float, scales: tuple[float, float]) -> Floats:
+    """Return the values from the uclid of the therapist's replies and of the client's, and their scales, (5,)."""
+    one, other = of_therapist / (scales[0] or nan), of_client / (scales[1] or nan)
     return np.array([(one + other) / 2, one, other, one - other, (of_therapist + of_client) / 2])
 
 
 def _shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
     """Return the values with the replies of each in another order, (n_draws, 5); the scales stay."""
+    scales = scale(client, therapist), scale(therapist, client)
     orders = [permutations(side.at, generator) for side in (therapist, client)]
     return np.array(
         [
-            _values(uclid(client, therapist, replies), uclid(therapist, client, answers), therapist, client)
+            _values(uclid(client, therapist, replies), uclid(therapist, client, answers), scales)
             for replies, answers in zip(*orders, strict=True)
         ]
     )
@@ -170,12 +172,11 @@ def word_movers(bags: Sequence[Ints], vectors: NDArray[np.floating]) -> Floats:
            [0.7071, 0.    ]])
     """
     transport, apart = load_transport(), _word_distances(np.asarray(vectors, dtype=np.float64))
-    shares = [np.unique(bag, return_counts=True) for bag in bags]
-    each = [(words, n / n.sum()) for words, n in shares]
+    shares = [(words, n / n.sum()) for words, n in (np.unique(bag, return_counts=True) for bag in bags)]
     found = np.full((len(bags), len(bags)), nan)
     known: dict[tuple[bytes, ...], float] = {}
-    for i, one in enumerate(each):
-        for j, other in enumerate(each[: i + 1]):
+    for i, one in enumerate(shares):
+        for j, other in enumerate(shares[: i + 1]):
             if len(one[0]) and len(other[0]):
                 key = tuple(part.tobytes() for part in (*one, *other))
                 if key not in known:
@@ -236,54 +237,10 @@ def _of_turns(session: AnnotatedSession) -> Floats:
     return word_movers(bags, vectors)
 
 
-_SOURCE = (
-    "Nasir, M., Chakravarthula, S. N., Baucom, B., Atkins, D. C., Georgiou, P., & Narayanan, S. (2019). Modeling "
-    "interpersonal linguistic coordination in conversations using word mover's distance. Interspeech"
-)
-_FORMULA = (
-    f"mean over the turns of one of the word mover's distance to the nearest of the other's next {K} turns (uclid), "
-    "over the sum of the mean distances among the one's turns, among the other's, and between turns of the one and "
-    "later ones of the other"
-)
-
-
-def _column(name: str, meaning: str, **change: object) -> Column:
-    fields: dict[str, object] = {
-        "unit": "ratio",
-        "low": 0.0,
-        "high": inf,
-        "high_means": "lower is more alike",
-        "formula": _FORMULA,
-        "misleads": "Not a quality score: short turns lie far from everything, and most sessions are not "
-        "below their shuffles",
-        "source": _SOURCE,
-        "evidence": "supported",
-        **change,
-    }
-    return Column(name=name, meaning=meaning, **fields)  # type: ignore[arg-type]
-
-
 NCLID = session_measure(
     SessionMeasure(
         name="nclid",
-        columns=(
-            _column("nclid", "Normalised conversational linguistic distance, mean of both directions"),
-            _column("nclid_therapist", "How far the therapist's next turns are from each of the client's"),
-            _column("nclid_client", "How far the client's next turns are from each of the therapist's"),
-            _column(
-                "nclid_difference",
-                "How far the therapist's distance exceeds the client's",
-                low=-inf,
-                high_means="above 0: the client follows the therapist more",
-                formula="nclid_therapist - nclid_client",
-            ),
-            _column(
-                "uclid",
-                "Conversational linguistic distance as it is, mean of both directions",
-                high=2.0,
-                unit="word mover's distance, of vectors of length 1",
-            ),
-        ),
+        values=("nclid", "nclid_therapist", "nclid_client", "nclid_difference", "uclid"),
         represent=word_distances,
         score=nclid,
         shuffled=_shuffled,
@@ -295,20 +252,11 @@ NCLID = session_measure(
 )
 
 
-@measure(
-    columns=[
-        *session_columns(NCLID),
-        _column(
-            "uclid_turn",
-            f"Distance of this turn to the nearest of the other's next {K} turns",
-            high=2.0,
-            unit="word mover's distance, of vectors of length 1",
-            formula="word mover's distance (exact), by the static embeddings of the package",
-            level="turn",
-        ),
-    ],
-    extra="nclid",
-)
+def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
+    return [*session_columns(NCLID, columns_of(__file__, "shared", K=K)), *columns_of(__file__, "alone", K=K)]
+
+
+@measure(columns=_columns, extra="nclid")
 def linguistic_distance(session: AnnotatedSession) -> dict[str, Value]:
     """Measure how near what is said next stays to what was said (nCLiD).
 

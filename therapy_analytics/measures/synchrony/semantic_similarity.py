@@ -6,29 +6,19 @@ import numpy as np
 
 from therapy_analytics.measures import measure
 from therapy_analytics.measures.base import Curve, OnPage, Shown, Value
-from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.synchrony.adjacent_turns import (
-    AdjacentTurnMeasure,
-    adjacent_turn_measure,
-)
-from therapy_analytics.measures.synchrony.tables import (
-    adjacent_columns,
-    adjacent_values,
-)
+from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
+from therapy_analytics.measures.synchrony.tables import adjacent_columns, adjacent_values
+from therapy_analytics.measures.turns import Floats
 from therapy_analytics.text import AnnotatedSession
 from therapy_analytics.text.meanings import divided, dots, meanings
 
 VECTORS = "Vectors are means over words: order, negation and irony count for nothing"
 
 
-def vectors_of(session: AnnotatedSession) -> Floats:
-    """Return the vector of each turn, (n_turns, n_dimensions), of length `STEPS`; 0 without meaning."""
-    return meanings(session).vectors
-
-
-def with_squares(vectors: Floats) -> Floats:
-    """Return vectors (n, n_dimensions) with their squared lengths behind them, (n, n_dimensions + 1)."""
-    return np.column_stack([vectors, dots(vectors, vectors)])
+def vectors_and_squares(session: AnnotatedSession) -> Floats:
+    """Return the vector of each turn, behind it its squared length, (n_turns, n_dimensions + 1); 0 without meaning."""
+    found = meanings(session)
+    return np.column_stack([found.vectors, found.squares])
 
 
 def cosines(a: Floats, b: Floats) -> Floats:
@@ -37,11 +27,11 @@ def cosines(a: Floats, b: Floats) -> Floats:
     Parameters
     ----------
     a, b : float64 array (..., n_dimensions + 1), shapes that broadcast
-        As `with_squares` returns them: each turn stands in many pairs.
+        As `vectors_and_squares` returns them: each turn stands in many pairs.
 
     Examples
     --------
-    >>> turns = with_squares(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]]))
+    >>> turns = np.array([[2.0, 0.0, 4.0], [0.0, 3.0, 9.0], [1.0, 1.0, 2.0]])
     >>> cosines(turns[0], turns).round(3).tolist()
     [1.0, 0.0, 0.707]
     """
@@ -59,8 +49,7 @@ SIMILARITY = adjacent_turn_measure(
         "ones ('yeah', 'okay') are 1 or near 0; saying the opposite in the same words is 1. Read it beside words per "
         f"turn and its null distributions. {VECTORS}. Not a quality score",
         source="This package's own; static vectors after Tulkens, S., & van Dongen, T. (2024). Model2Vec",
-        represent=vectors_of,
-        encode=with_squares,
+        represent=vectors_and_squares,
         score=cosines,
         low=-1.0,
         core=True,
@@ -75,13 +64,7 @@ _PAGE: dict[str, Shown] = {
 }
 
 
-@measure(
-    columns=[
-        *adjacent_columns(SIMILARITY),
-    ],
-    core=10,
-    page=_PAGE,
-)
+@measure(columns=adjacent_columns(SIMILARITY), core=10, page=_PAGE)
 def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     """Compare neighbouring turns by what they are about.
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, nan
-from typing import Any
+from math import nan
 
 import numpy as np
 
-from therapy_analytics.measures import Column, measure
+from therapy_analytics.codes import Code
+from therapy_analytics.measures import Column, columns_of, measure
 from therapy_analytics.measures.base import Value
-from therapy_analytics.measures.null.summary import Bools, Floats
-from therapy_analytics.measures.null.surrogates import Ints, TokenRows
-from therapy_analytics.measures.synchrony._ngrams import TurnNgrams, ngrams_in
+from therapy_analytics.measures.null.surrogates import TokenRows
+from therapy_analytics.measures.synchrony.ngrams import TurnNgrams, ngrams_in
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
-from therapy_analytics.text import AnnotatedSession
+from therapy_analytics.measures.turns import Bools, Floats, Ints
+from therapy_analytics.text import AnnotatedSession, Lexicon
 
 _NEVER = 1 << 40
 """Beyond all turns."""
@@ -249,86 +250,20 @@ def _score(therapist: SpeakerNgrams, client: SpeakerNgrams) -> Floats:
     return np.array([found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated])
 
 
-_SOURCE = (
-    "Dubuisson Duplessis, G., Langlet, C., Clavel, C., & Landragin, F. (2021). Towards alignment strategies in "
-    "human-agent interactions based on measures of lexical repetitions. Language Resources and Evaluation 55"
-)
-_MISLEADS = (
-    "Not a quality score: most shared expressions are single common words, surrogate pairs come near (.39 of .44 for "
-    "expression_repetition), and values change with the length of the session and of its turns. "
-    "expression_variety is set beside surrogate pairs by its logarithm. Punctuation is part of sequences, so "
-    "transcribers' habits enter"
-)
-
-
-def _column(name: str, meaning: str, formula: str, **other: Any) -> Column:
-    about: dict[str, Any] = {
-        "unit": "proportion",
-        "low": 0,
-        "high": 1,
-        "high_means": "higher: more is shared",
-        "misleads": _MISLEADS,
-        "source": _SOURCE,
-        "evidence": "supported",
-    }
-    return Column(name=name, meaning=meaning, formula=formula, **about | other)
-
-
-_REPETITION = (
-    "tokens in shared expressions that stand free (in no longer one), from the turn on by which both have used them, "
-    "over all tokens"
-)
-_INSTANCES = "of the tokens of instances, an instance being a shared expression that stands free in a turn"
 EXPRESSIONS = session_measure(
     SessionMeasure(
         name="shared_expressions",
-        columns=(
-            _column(
-                "expression_variety",
-                "Different sequences of words that both use, for each token of the session (EV)",
-                "different sequences of one token or more within a turn that both use and that stand free (in no "
-                "longer one) at least once, over all tokens",
-            ),
-            _column(
-                "expression_repetition",
-                "Share of the session's tokens by which one takes up an expression of the other, or comes back to a "
-                "shared one (ER)",
-                _REPETITION,
-            ),
-            _column(
-                "expression_entropy",
-                "How varied the lengths of shared expressions are (ENTR)",
-                f"Shannon entropy {_INSTANCES}",
-                unit="nats",
-                high=inf,
-                high_means="higher: lengths vary more, shared expressions are more complex",
-            ),
-            _column(
-                "expression_mean_length",
-                "How long shared expressions are (L)",
-                f"mean {_INSTANCES}",
-                unit="tokens",
-                low=1,
-                high=inf,
-                high_means="higher: longer sequences are shared",
-            ),
-            *(
-                _column(
-                    f"expression_repetition_{role}",
-                    f"Share of the {role}'s tokens in expressions that both use (ER_S)",
-                    f"as expression_repetition, of the {role}'s tokens",
-                )
-                for role in ("therapist", "client")
-            ),
-            _column(
-                "expression_initiated_therapist",
-                "Share of the shared expressions that the therapist used first (IE_S); the client began the others",
-                "shared expressions that the therapist used before the client did, over all",
-                high_means="above 0.5: more of what they share comes from the therapist",
-            ),
+        values=(
+            "expression_variety",
+            "expression_repetition",
+            "expression_entropy",
+            "expression_mean_length",
+            "expression_repetition_therapist",
+            "expression_repetition_client",
+            "expression_initiated_therapist",
         ),
         represent=tokens_of,
-        encode=lambda tokens, _: ngrams_in(tokens),
+        encode=ngrams_in,
         speaker=of_speaker,
         score=_score,
         two_sided=("expression_initiated_therapist",),
@@ -336,27 +271,13 @@ EXPRESSIONS = session_measure(
         multiplied=("expression_variety",),
     )
 )
-_PLAIN = (
-    *(
-        _column(
-            f"{role}_self_repetition",
-            f"Share of the {role}'s tokens in sequences that stand in two of the {role}'s turns or more (SER_S)",
-            f"tokens in free occurrences of sequences that come again in another turn of the {role}, the first use "
-            f"among them, over the {role}'s tokens",
-            high_means=f"higher: the {role} repeats more of their own words",
-        )
-        for role in ("therapist", "client")
-    ),
-    _column(
-        "expression_repetition_turn",
-        "Share of the turn's tokens in expressions that both have used by then",
-        _REPETITION.replace("all tokens", "tokens of the turn"),
-        level="turn",
-    ),
-)
 
 
-@measure(columns=[*session_columns(EXPRESSIONS), *_PLAIN])
+def _columns(_: Sequence[Lexicon], __: Sequence[Code]) -> list[Column]:
+    return [*session_columns(EXPRESSIONS, columns_of(__file__, "shared")), *columns_of(__file__, "alone")]
+
+
+@measure(columns=_columns)
 def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     """Measure the sequences of words that one of the two brings in and the other takes up (dialign).
 

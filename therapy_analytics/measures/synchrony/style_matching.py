@@ -10,7 +10,6 @@ import numpy as np
 
 from therapy_analytics.measures import measure
 from therapy_analytics.measures.base import Curve, OnPage, Shown, Value
-from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     AdjacentTurnMeasure,
     adjacent_turn_measure,
@@ -21,8 +20,10 @@ from therapy_analytics.measures.synchrony.tables import (
     adjacent_values,
     session_columns,
     session_values,
+    value_column,
 )
 from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
+from therapy_analytics.measures.turns import Floats
 from therapy_analytics.text import AnnotatedSession
 
 CATEGORIES = tuple(
@@ -163,16 +164,13 @@ RLSM = adjacent_turn_measure(
         core=True,
     )
 )
-WHOLE_LSM = session_measure(
-    of_whole_sides(
-        LSM,
-        "lsm",
-        "Style matching of all that the therapist says with all that the client says (LSM)",
-        "mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent of all words",
-    )
+WHOLE_LSM = session_measure(of_whole_sides(LSM, "lsm"))
+_WHOLE = value_column(
+    LSM,
+    "lsm",
+    meaning="Style matching of all that the therapist says with all that the client says (LSM)",
+    formula="mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent of all words",
 )
-
-
 _PAGE: dict[str, Shown] = {
     "lsm_turn_mean": OnPage("together", "Style matching (LSM)"),
     "rlsm": OnPage("together", "Replies take up function words (rLSM)"),
@@ -180,7 +178,11 @@ _PAGE: dict[str, Shown] = {
 }
 
 
-@measure(columns=[*session_columns(WHOLE_LSM), *adjacent_columns(LSM), *adjacent_columns(RLSM)], core=9, page=_PAGE)
+@measure(
+    columns=[*session_columns(WHOLE_LSM, [_WHOLE]), *adjacent_columns(LSM), *adjacent_columns(RLSM)],
+    core=9,
+    page=_PAGE,
+)
 def style_matching(session: AnnotatedSession) -> dict[str, Value]:
     """Compare the shares of nine function-word categories (LSM, rLSM).
 

@@ -16,20 +16,18 @@ import numpy as np
 
 from therapy_analytics.core.registry import Registry
 from therapy_analytics.core.session import CLIENT, THERAPIST
-from therapy_analytics.measures import Column
-from therapy_analytics.measures.base import Compared
-from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS
 from therapy_analytics.measures.null.summary import (
+    FEWEST_PAIRS,
     Closer,
-    Floats,
     NullSummary,
     beside_shuffles,
     beside_surrogates,
     beside_surrogates_by_logarithms,
     no_summary,
 )
-from therapy_analytics.measures.null.surrogates import Ints, TurnPool, pool_of, pooled
+from therapy_analytics.measures.null.surrogates import pool_of, pooled
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure
+from therapy_analytics.measures.turns import Floats, Ints
 from therapy_analytics.text import AnnotatedSession, Extra
 
 
@@ -53,11 +51,6 @@ class Side:
     others_at: Ints
 
 
-def whole(side: Side) -> Side:
-    """Return the turns of a speaker as they are."""
-    return side
-
-
 def total(side: Side) -> Any:
     """Return the sum of the rows of a speaker's turns, float64 (n_turns, n) to (n,)."""
     return side.rows.sum(axis=0)
@@ -71,26 +64,25 @@ class SessionMeasure:
     ----------
     name : str
         By which `synchrony` finds it.
-    columns : tuple of Column
-        Of its values, in their order.
+    values : tuple of str
+        The names of its values, in the order of the scores; each is a column of sessions.
     represent : callable
         What the measure needs of each turn: an array (n_turns, ...) or `TokenRows` of a session.
     encode : callable or None
-        ``encode(rows, pool)``: what becomes of the rows of all turns of the `TurnPool` at once, where that takes all
-        of them.
-    speaker : callable
-        What the score needs of a `Side`.
+        ``encode(rows)``: what becomes of the rows of all turns of the `TurnPool` at once, where that takes all of them.
+    speaker : callable or None
+        What the score needs of a `Side`; None for the side itself.
     score : callable
-        ``score(therapist, client)``: the values of two speakers, (n_columns,), or a float.
+        ``score(therapist, client)``: the values of two speakers, (n_values,), or a float.
     shuffled : callable or None
         ``shuffled(therapist, client, generator)``: the scores of the session's own two under shuffles of the turns,
-        (n_draws, n_columns); None where their order does not enter.
+        (n_draws, n_values); None where their order does not enter.
     surrogates : bool
         Whether it is set beside surrogate pairs.
     two_sided : tuple of str
-        Columns of which both ends count: those that say who leads.
+        Values of which both ends count: those that say who leads.
     multiplied : tuple of str
-        Columns on which the effects of speakers multiply: set beside surrogate pairs by their logarithms.
+        Values on which the effects of speakers multiply: set beside surrogate pairs by their logarithms.
     closer : {"higher", "lower"}
         Which values mean more synchrony.
     core : bool
@@ -100,11 +92,11 @@ class SessionMeasure:
     """
 
     name: str
-    columns: tuple[Column, ...]
+    values: tuple[str, ...]
     represent: Callable[[AnnotatedSession], Any]
     score: Callable[[Any, Any], Floats | float]
-    speaker: Callable[[Side], Any] = whole
-    encode: Callable[[Any, TurnPool], Any] | None = None
+    speaker: Callable[[Side], Any] | None = None
+    encode: Callable[[Any], Any] | None = None
     shuffled: Callable[[Any, Any, np.random.Generator], Floats] | None = None
     surrogates: bool = True
     two_sided: tuple[str, ...] = ()
@@ -112,50 +104,6 @@ class SessionMeasure:
     closer: Closer = "higher"
     core: bool = False
     extra: Extra | None = None
-
-
-def of_whole_sides(
-    kind: AdjacentTurnMeasure,
-    name: str,
-    meaning: str,
-    formula: str,
-    *,
-    misleads: str = "",
-    compare: Compared = "",
-) -> SessionMeasure:
-    """Return the session measure that scores two whole sides as a measure of adjacent turns scores two turns.
-
-    Parameters
-    ----------
-    kind : AdjacentTurnMeasure
-        Its score, unit, range, source and evidence.
-    name, meaning, formula, misleads, compare : str
-        Of the column; it misleads as `kind` does unless stated otherwise.
-    """
-    column = Column(
-        name=name,
-        meaning=meaning,
-        unit=kind.unit,
-        low=kind.low,
-        high=kind.high,
-        high_means=f"{kind.closer} is more alike",
-        formula=formula,
-        misleads=misleads or kind.misleads,
-        source=kind.source,
-        evidence=kind.evidence,
-        compare=compare,
-    )
-    encode = kind.encode
-    return SessionMeasure(
-        name=name,
-        columns=(column,),
-        represent=kind.represent,
-        encode=(lambda rows, _: encode(rows)) if encode else None,
-        speaker=total,
-        score=kind.score,
-        core=kind.core,
-        extra=kind.extra,
-    )
 
 
 SESSION_MEASURES: Registry[SessionMeasure] = Registry(
@@ -169,9 +117,23 @@ def session_measure(kind: SessionMeasure) -> SessionMeasure:
     return kind
 
 
+def of_whole_sides(kind: AdjacentTurnMeasure, name: str) -> SessionMeasure:
+    """Return the session measure that scores two whole sides as a measure of adjacent turns scores two turns."""
+    return SessionMeasure(
+        name=name,
+        values=(name,),
+        represent=kind.represent,
+        encode=kind.encode,
+        speaker=total,
+        score=kind.score,
+        core=kind.core,
+        extra=kind.extra,
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SessionResult:
-    """What a measure finds in a session, float64 arrays (n_columns,)."""
+    """What a measure finds in a session, float64 arrays (n_values,)."""
 
     values: Floats
     shuffled: NullSummary
@@ -185,48 +147,34 @@ def session_result(kind: SessionMeasure, session: AnnotatedSession) -> SessionRe
 
 def speakers_in(kind: SessionMeasure, session: AnnotatedSession, *, surrogates: bool) -> tuple[list[Any], list[Any]]:
     """Return what the score needs of the session's therapist, and of its client, each followed by the donors."""
-    pool = pool_of(session)
-    if not surrogates:
-        pool = TurnPool((pool.speakers[THERAPIST][:1], pool.speakers[CLIENT][:1]), pool.donated[:0])
     rows = pooled(session, kind.represent) if surrogates else kind.represent(session)
-    rows = kind.encode(rows, pool) if kind.encode else rows
-    places = [turns[0] for turns in pool.speakers]
-    therapists, clients = (
-        [kind.speaker(Side(role, rows[turns], places[role], places[1 - role])) for turns in pool.speakers[role]]
-        for role in (THERAPIST, CLIENT)
-    )
-    return therapists, clients
+    rows = kind.encode(rows) if kind.encode else rows
+    speakers = pool_of(session).speakers
+    found: tuple[list[Any], list[Any]] = ([], [])
+    for role in (THERAPIST, CLIENT):
+        for turns in speakers[role] if surrogates else speakers[role][:1]:
+            side = Side(role, rows[turns], speakers[role][0], speakers[1 - role][0])
+            found[role].append(kind.speaker(side) if kind.speaker else side)
+    return found
 
 
 def _result(kind: SessionMeasure, session: AnnotatedSession) -> SessionResult:
-    n_columns, none = len(kind.columns), no_summary((len(kind.columns),))
+    none = no_summary((len(kind.values),))
     fewest = min(turns.shape[1] for turns in pool_of(session).speakers)
     if not fewest:
-        return SessionResult(np.full(n_columns, nan), none, none)
+        return SessionResult(np.full(len(kind.values), nan), none, none)
     compared = fewest >= FEWEST_PAIRS
     therapists, clients = speakers_in(kind, session, surrogates=kind.surrogates and compared)
-    tables = np.array([[kind.score(one, other) for other in clients] for one in therapists], dtype=np.float64)
-    tables = np.moveaxis(tables.reshape(len(therapists), len(clients), n_columns), -1, 0)
+    scores = np.array([[kind.score(one, other) for other in clients] for one in therapists], dtype=np.float64)
+    tables = np.moveaxis(scores.reshape(len(therapists), len(clients), len(kind.values)), -1, 0)
     values = tables[:, 0, 0]
-    asked = ~np.isnan(values) & compared
-    two_sided = _named(kind, kind.two_sided)
+    asked, two_sided = ~np.isnan(values) & compared, np.isin(kind.values, kind.two_sided)
     shuffled = none
     if kind.shuffled is not None and asked.any():
         draws = kind.shuffled(therapists[0], clients[0], session.generator(3))
         shuffled = beside_shuffles(values, draws.T, asked, closer=kind.closer, two_sided=two_sided)
-    return SessionResult(values, shuffled, _beside_surrogates(kind, tables, asked, two_sided))
-
-
-def _named(kind: SessionMeasure, names: tuple[str, ...]) -> Any:
-    return np.array([one.name in names for one in kind.columns])
-
-
-def _beside_surrogates(kind: SessionMeasure, tables: Floats, asked: Any, two_sided: Any) -> NullSummary:
-    multiplied = _named(kind, kind.multiplied)
-    plain = beside_surrogates(tables, asked, closer=kind.closer, two_sided=two_sided)
-    if not multiplied.any():
-        return plain
-    scaled = beside_surrogates_by_logarithms(tables, asked, closer=kind.closer, two_sided=two_sided)
-    return NullSummary(
-        *(np.where(multiplied, getattr(scaled, name), getattr(plain, name)) for name in ("mean", "sd", "z", "p"))
-    )
+    surrogate = beside_surrogates(tables, asked, closer=kind.closer, two_sided=two_sided)
+    if kind.multiplied:
+        scaled = beside_surrogates_by_logarithms(tables, asked, closer=kind.closer, two_sided=two_sided)
+        surrogate = surrogate.with_those_of(scaled, np.isin(kind.values, kind.multiplied))
+    return SessionResult(values, shuffled, surrogate)

@@ -1,5 +1,5 @@
 // The supervision sheet: one printed page for a session or a counselor, for supervisor and supervisee alike. What is in
-// it was chosen by report/_moments.py and report/_sheet.py; here it is only put on paper.
+// it was chosen by report/moments.py and report/sheet.py; here it is only put on paper.
 
 const SHEET_TURNS = 3;
 /** Longer turns are cut, so that the sheet stays one page. Characters. */

@@ -1,27 +1,21 @@
-"""`agreement`: machine against people, people against each other, as tables, a report and figures."""
+"""`agreement`: machine against people, people against each other, as tables and a report."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_frame
-from therapy_analytics.core.folders import Made, replaced_in, sources_of
+from therapy_analytics.core.folders import sources_of
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers.account import Remark
-from therapy_analytics.results import PROBLEMS, write_not_drawn
+from therapy_analytics.measures.process.learnt_turns import UNKNOWN, among
 from therapy_analytics.results.analysis import Analysis
+from therapy_analytics.results.references import cross_validated
 from therapy_analytics.results.tables import DIGITS
-from therapy_analytics.stats.agreement._gold import GoldOptions, read_gold
-from therapy_analytics.stats.agreement._learnt import SetApart, set_apart, with_cross_validated, with_left_out
-from therapy_analytics.stats.agreement._machine import Machine, read_machine
 from therapy_analytics.stats.agreement._report import WEIGHTED, Facts, clusters_in_words, report, summary
 from therapy_analytics.stats.agreement._tables import (
     calibration_table,
@@ -32,10 +26,15 @@ from therapy_analytics.stats.agreement._tables import (
     rates_table,
     sessions_table,
 )
+from therapy_analytics.stats.code_labels import SETS
+from therapy_analytics.stats.machine_codes import Machine, read_machine
+from therapy_analytics.stats.people_codes import Gold, GoldOptions, read_gold
 
 TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates")
-FIGURES = {"confusion": "confusion_matrix", "calibration": "calibration_curve", "rates": "limits_of_agreement"}
-"""Tables and the plots that show them."""
+ALL_LEFT_OUT = "all coded sessions were learnt from"
+CROSS_VALIDATED = (
+    "Cross-validated kappas are of the same tagger, on recordings of AnnoMI and HLQC that it had not seen (five folds)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,65 +75,10 @@ class Agreement:
     summary: tuple[str, ...]
     sources: tuple[str, ...] = ()
 
-    def write(
-        self,
-        folder: Path | str,
-        *,
-        figures: bool = True,
-        replace: bool = False,
-        on_before: Callable[[str], None] = lambda _: None,
-        on_problem: Callable[[str], None] = lambda _: None,
-    ) -> list[Path]:
-        """Write the tables as CSV, ``agreement.md`` and then the figures; return the files.
-
-        A figure that cannot be drawn is a line of ``problems.csv``.
-
-        Parameters
-        ----------
-        folder : str or Path
-            Made private. What was written there of the same results and human codes is replaced.
-        figures : bool, optional
-            Whether figures are drawn.
-        replace : bool, optional
-            Whether what was written there of other results or codes is replaced as well.
-        on_before : callable, optional
-            Told in a sentence what was replaced.
-        on_problem : callable, optional
-            Told in a sentence that figures could not be drawn.
-
-        Raises
-        ------
-        BadOptionError
-            The folder holds anything else, or the agreement of others that may not be replaced.
-        CannotWriteError
-            The system refused to write.
-        """
-        folder = Path(folder)
-        texts = {f"{name}.csv": csv_of_frame(getattr(self, name), digits=DIGITS) for name in TABLES}
-        texts |= {"agreement.md": self.text}
-        names = {*texts, *(f"{name}.png" for name in FIGURES), PROBLEMS}
-        made = Made(what="an agreement", names=names, sources=self.sources, replace=replace, say=on_before)
-        with replaced_in(folder, made) as part:
-            for name, text in texts.items():
-                private.write(part / name, text)
-            if figures and len(self.rates):
-                write_not_drawn(self._draw(part), part, folder, on_problem)
-            written = [folder / name for name in [*texts, *(f"{name}.png" for name in FIGURES), PROBLEMS]]
-        return [path for path in written if path.is_file()]
-
-    def _draw(self, folder: Path) -> list[Remark]:
-        """Draw the figures; return which could not be drawn."""
-        from therapy_analytics.plots import PLOTS  # noqa: PLC0415  # matplotlib is slow to import
-        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
-
-        failed: list[Remark] = []
-        for name, plot in FIGURES.items():
-            path = folder / f"{name}.png"
-            with tables_first(failed, path):
-                from therapy_analytics.plots._save import save  # noqa: PLC0415
-
-                save(PLOTS[plot], getattr(self, name), private.fresh(path))
-        return failed
+    def files(self) -> dict[str, str]:
+        """Return the text of each file in which it is kept: the tables as CSV, and ``agreement.md``."""
+        tables = {f"{name}.csv": csv_of_frame(getattr(self, name), digits=DIGITS) for name in TABLES}
+        return {**tables, "agreement.md": self.text}
 
 
 def agreement(
@@ -151,7 +95,8 @@ def agreement(
     results : Analysis, path or DataFrame
         What `analyze` returned, a folder that ``tanalyze run`` wrote, or ``analysis.wide_turns``.
     gold : path or DataFrame, optional
-        Codes by people: see `GoldOptions`. Without it, those that the transcripts brought (``gold_...``).
+        Codes by people, a row a turn and code or a column a code (``docs/coding.md``). Without it, those that the
+        transcripts brought (``gold_...``).
     options : GoldOptions, optional
         How the table of human codes is read.
     learnt : bool, optional
@@ -163,7 +108,7 @@ def agreement(
     Agreement
         ``codes`` has a row for each code: agreement (0 to 1), kappa, AC1 and alpha (up to 1; 0 is guessing), precision,
         recall and F1, each with its 95% interval. ``sessions`` compares rates of sessions, ``text`` is a report in
-        Markdown with the source of each statistic, and ``.write(folder)`` writes everything.
+        Markdown with the source of each statistic, and ``ta.write(found, folder)`` writes everything.
 
     Raises
     ------
@@ -194,28 +139,19 @@ def agreement(
     """
     options = options_of(GoldOptions, options)
     machine = read_machine(results)
-    people = read_gold(machine, gold, options)
-    in_memory, brought = "a table in memory", "gold_... of turns.csv"
-    source = in_memory if isinstance(gold, pd.DataFrame) else Path(gold).name if gold else brought
-    recipe = {"human codes": source, "blank cells": options.blank, "codebook": options.book or "found out"}
-    apart = set_apart(machine, people, counted=learnt)
-    return dataclasses.replace(_agreement(machine, apart, recipe), sources=sources_of(results, gold))
-
-
-def _agreement(machine: Machine, apart: SetApart, recipe: Mapping[str, Any]) -> Agreement:
-    people = apart.people
+    people, how, words, left_out = _set_apart(machine, read_gold(machine, gold, options), counted=learnt)
     place = np.unique(people.values["place"].to_numpy(dtype=np.int64))
     sessions = list(dict.fromkeys(machine.turns["session_id"].to_numpy()[place]))
     cluster_of, clustered_by = machine.clusters(sessions)
     found = coded(machine, people, cluster_of)
     rates = rates_table(found)
-    codes = codes_table(found) if found else pd.DataFrame({"code": []}, dtype=str)
-    codes = with_cross_validated(with_left_out(codes, apart.left_out), machine.recipe)
     of_sessions = sessions_table(rates, cluster_of)
-    over = [clusters_in_words(clustered_by, len(set(cluster_of.values())))] if found else []
-    weighted = [WEIGHTED] if "inclusion" in people.values else []
-    facts = Facts(machine.recipe, (*apart.words, *people.notes, *weighted, *over), recipe)
-    tables: dict[str, Any] = {
+    codes = _with_left_out(codes_table(found), left_out)
+    known = cross_validated(machine.recipe.get("tagger", {})).reindex(codes["code"])
+    codes = codes.assign(
+        cross_validated_kappa=known["kappa"].to_numpy(), cross_validated_by=known["coded_by"].fillna("").to_numpy()
+    )
+    tables = {
         "codes": codes,
         "pairs": pairs_table(found),
         "sessions": of_sessions,
@@ -223,8 +159,53 @@ def _agreement(machine: Machine, apart: SetApart, recipe: Mapping[str, Any]) -> 
         "confusion": confusion_table(found),
         "rates": rates,
     }
+    weighted = [WEIGHTED] if "inclusion" in people.values else []
+    over = [clusters_in_words(clustered_by, len(set(cluster_of.values())))] if found else []
+    in_memory, brought = "a table in memory", "gold_... of turns.csv"
+    source = in_memory if isinstance(gold, pd.DataFrame) else Path(gold).name if gold else brought
+    read = {"human codes": source, "blank cells": options.blank, "codebook": options.book or "found out"}
+    facts = Facts(machine.recipe, (*words, *people.notes, *weighted, *over), read)
     return Agreement(
-        **{name: table.assign(learnt_sessions=apart.how) for name, table in tables.items()},
+        **{name: table.assign(learnt_sessions=how) for name, table in tables.items()},
         text=report(codes, of_sessions, facts),
         summary=tuple(summary(codes, facts)),
+        sources=sources_of(results, gold),
     )
+
+
+def _set_apart(machine: Machine, people: Gold, *, counted: bool) -> tuple[Gold, str, tuple[str, ...], tuple[str, ...]]:
+    """Leave codes of sessions that the tagger learnt from out, or count them, and say so.
+
+    Returns people's codes that are left; ``none``, ``left out``, ``counted`` or ``unknown``; the same in sentences; and
+    the codes and sets of which turns were left out.
+    """
+    if machine.learnt is None:
+        of_model = machine.recipe.get("tagger", {}).get("kind") == "llm"
+        return people, "unknown", () if of_model else (UNKNOWN,), ()
+    session = machine.turns["session_id"].to_numpy()
+    parts = {name: getattr(people, name) for name in ("values", "sets")}
+    of_part = {name: pd.Series(session[part["place"].to_numpy(int)], part.index) for name, part in parts.items()}
+    every = set().union(*map(set, of_part.values()))
+    own = every & machine.learnt
+    head = among(pd.Series([one in own for one in every], dtype=bool), one="coded session")
+    if not own:
+        return people, "none", (f"{head}.",), ()
+    if counted:
+        told = f"{head}, and counted as asked: agreement on these is not evidence of how good its codes are."
+        return people, "counted", (told, CROSS_VALIDATED), ()
+    nothing = "" if own < every else " No agreement is left to tell."
+    told = f"{head}: agreement there is not evidence, and they are left out (--include-learnt counts them).{nothing}"
+    gone = {name: of_part[name].isin(own) for name in parts}
+    codes = {code for name, part in parts.items() for code in part["code"][gone[name]]}
+    sets = [name for name, (of_set, _) in SETS.items() if set(of_set) <= set(machine.codes)]
+    left = {name: part[~gone[name]].reset_index(drop=True) for name, part in parts.items()}
+    left_out = tuple(code for code in (*machine.codes, *sets) if code in codes)
+    return replace(people, **left), "left out", (told, CROSS_VALIDATED), left_out
+
+
+def _with_left_out(codes: pd.DataFrame, left_out: Sequence[str]) -> pd.DataFrame:
+    """Add rows without turns for the codes of which nothing is left."""
+    rows = codes.set_index("code").reindex(pd.Index([*codes["code"], *left_out], name="code").unique()).reset_index()
+    known = rows["code"].isin(codes["code"])
+    numbers, notes = (rows.get(name, pd.Series(np.nan, index=rows.index)) for name in ("n_turns", "note"))
+    return rows.assign(n_turns=numbers.where(known, 0.0), note=notes.astype(object).where(known, ALL_LEFT_OUT))

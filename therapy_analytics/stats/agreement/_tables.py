@@ -14,11 +14,11 @@ from scipy import stats
 from therapy_analytics.codes import builtin_codebooks
 from therapy_analytics.codes.codebook import parents
 from therapy_analytics.core.clusters import Bools, Floats, Ints
-from therapy_analytics.stats.agreement import _coefficients as co
-from therapy_analytics.stats.agreement._coefficients import FEWEST_POSITIVES, FEWEST_TURNS, interval_columns
-from therapy_analytics.stats.agreement._gold import Gold
-from therapy_analytics.stats.agreement._labels import SETS
-from therapy_analytics.stats.agreement._machine import Machine
+from therapy_analytics.stats.agreement import coefficients as co
+from therapy_analytics.stats.agreement.coefficients import FEWEST_POSITIVES, FEWEST_TURNS, interval_columns
+from therapy_analytics.stats.code_labels import SETS
+from therapy_analytics.stats.machine_codes import Machine
+from therapy_analytics.stats.people_codes import Gold
 
 MACHINE, MAJORITY = "machine", "majority"
 ON_BOTH: Mapping[str, co.Coefficient] = {"agreement": co.percent_agreement, "kappa": co.kappa, "ac1": co.ac1}
@@ -69,6 +69,11 @@ class CodedTurns:
     gave: Bools | None = None
 
     @property
+    def is_set(self) -> bool:
+        """Return whether this is a set of codes."""
+        return self.code in SETS
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Return the numbers of clusters and of values."""
         return int(self.cluster.max(initial=-1)) + 1, len(self.values)
@@ -85,10 +90,9 @@ class CodedTurns:
         """Return weighted counts of pairs of values (n_turns,) by cluster (n_clusters, K, K)."""
         return co.tables_of(first, second, self.cluster, self.shape, self.weight)
 
-    def only(self, turns: Bools) -> CodedTurns:
-        """Return some of the turns, by a mask (n_turns,)."""
-        names = ("people", "machine", "p", "session", "cluster", "weight", "clear")
-        return replace(self, **{name: getattr(self, name)[turns] for name in names}, gave=None)
+    def alpha(self, values: Ints) -> co.Estimate:
+        """Return alpha of values (n_turns, n_coders)."""
+        return co.estimate(co.alpha, co.coincidences_of(values, self.cluster, self.shape, self.weight))
 
     def among(self) -> CodedTurns:
         """Return a kind among the turns that can have it: coders who did not give its parent did not code it there.
@@ -116,29 +120,28 @@ class CodedTurns:
 
 def coded(machine: Machine, gold: Gold, cluster_of: Mapping[str, int]) -> list[CodedTurns]:
     """Return each code and set that people and the machine gave, in the order of the columns."""
-    order = {code: at for at, code in enumerate((*machine.codes, *SETS))}
     above = parents(builtin_codebooks())
-    by_code = {str(code): own for code, own in gold.values.groupby("code")}
+    by_code = {str(code): own for part in (gold.values, gold.sets) for code, own in part.groupby("code")}
     found = []
-    for code, own in (*by_code.items(), *((str(name), own) for name, own in gold.sets.groupby("code"))):
-        one = _coded(machine, own, code, cluster_of)
+    for code in (one for one in (*machine.codes, *SETS) if one in by_code):
+        one = _coded(machine, by_code[code], code, cluster_of)
         if one is not None and code in above:
-            one = _as_kind(one, own, above[code], by_code.get(above[code]), machine)
+            one = _as_kind(one, above[code], by_code.get(above[code]), machine, by_code[code])
         found += [one] if one is not None else []
-    return sorted(found, key=lambda one: order[one.code])
+    return found
 
 
 def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[str, int]) -> CodedTurns | None:
+    """Return a code or set as people (`own`, a row a turn and coder) and machine gave it; None without the machine."""
     is_set = code in SETS
     values = (*SETS[code][0], SETS[code][1]) if is_set else ("0", "1")
-    given = _decided_set(machine, code) if is_set else machine.turns[code]
-    if given is None:
+    if is_set and not set(SETS[code][0]) <= set(machine.codes):
         return None
     number = own["value"].map({value: at for at, value in enumerate(values)}) if is_set else own["value"]
-    wide = _wide(own.assign(value=number))
+    wide = own.assign(value=number).pivot_table(index="place", columns="coder", values="value", aggfunc="first")
     place = wide.index.to_numpy(dtype=np.int64)
     session, names = pd.factorize(machine.turns["session_id"].to_numpy()[place])
-    p = np.full(len(place), np.nan) if is_set else machine.turns[f"p_{code}"].to_numpy()[place]
+    given = (_decided_set(machine, code) if is_set else machine.turns[code].to_numpy(dtype=np.float64))[place]
     weight = np.ones(len(place))
     if "inclusion" in own:  # of a drawn sample; what was coded beside it is in no pair of coders
         drawn = own.groupby("place")["inclusion"].first().reindex(wide.index).to_numpy(dtype=np.float64)
@@ -148,23 +151,18 @@ def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[s
         values=values,
         coders=tuple(map(str, wide.columns)),
         people=wide.fillna(-1).to_numpy(dtype=np.int64),
-        machine=given.fillna(-1).to_numpy(dtype=np.int64)[place],
-        p=np.asarray(p, dtype=np.float64),
+        machine=np.nan_to_num(given, nan=-1).astype(np.int64),
+        p=np.full(len(place), np.nan) if is_set else machine.turns[f"p_{code}"].to_numpy()[place],
         session=session.astype(np.int64),
-        names=tuple(names),
+        names=tuple(map(str, names)),
         cluster=np.array([cluster_of[name] for name in names], dtype=np.int64)[session],
-        weight=np.asarray(weight / weight.mean(), dtype=np.float64),
+        weight=weight / weight.mean(),
         clear=np.ones(len(place), dtype=bool),
     )
 
 
-def _wide(own: pd.DataFrame) -> pd.DataFrame:
-    """Return the values of a code, a row a turn (place) and a column a coder."""
-    return own.pivot_table(index="place", columns="coder", values="value", aggfunc="first")
-
-
 def _as_kind(
-    one: CodedTurns, own: pd.DataFrame, parent: str, above: pd.DataFrame | None, machine: Machine
+    one: CodedTurns, parent: str, above: pd.DataFrame | None, machine: Machine, own: pd.DataFrame
 ) -> CodedTurns:
     """Return a code as a kind of its parent, with who gave that: a kind implies it.
 
@@ -174,23 +172,39 @@ def _as_kind(
         return replace(one, parent=parent)
     place = np.unique(own["place"].to_numpy(dtype=np.int64))
     asked = np.isin(one.coders, above["coder"].unique().astype(str))
-    theirs = _wide(above).reindex(index=place, columns=list(one.coders)).to_numpy(dtype=np.float64)
+    wide = above.pivot_table(index="place", columns="coder", values="value", aggfunc="first")
+    theirs = wide.reindex(index=place, columns=list(one.coders)).to_numpy(dtype=np.float64)
     by_machine = machine.turns[parent].to_numpy(dtype=np.float64)[place]
     gave = np.column_stack([((theirs == 1) | (one.people == 1)) & asked, (by_machine == 1) | (one.machine == 1)])
     return replace(one, parent=parent, gave=gave)
 
 
-def _decided_set(machine: Machine, name: str) -> pd.Series | None:
+def _decided_set(machine: Machine, name: str) -> Floats:
     """Return the machine's code of a set (n_turns,): of several decided codes the most probable, of none the rest."""
     codes = list(SETS[name][0])
-    if not set(codes) <= set(machine.codes):
-        return None
-    decided = machine.turns[codes].to_numpy()
-    p = machine.turns[[f"p_{code}" for code in codes]].to_numpy()
+    decided = machine.turns[codes].to_numpy(dtype=np.float64)
+    p = machine.turns[[f"p_{code}" for code in codes]].to_numpy(dtype=np.float64)
     best = np.where(decided == 1, p, -1.0).argmax(axis=1).astype(np.float64)
     best[(decided != 1).all(axis=1)] = len(codes)
     best[np.isnan(decided).any(axis=1)] = np.nan
-    return pd.Series(best)
+    return np.asarray(best)
+
+
+def codes_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
+    """Return a row for each code and set: the machine against most people, and beside people's own agreement."""
+    rows = []
+    for one in found:
+        kind = one.among()
+        row: Row = {"code": one.code, "n_coders": len(one.coders)}
+        row |= _pair(one, (one.majority, kind.majority), (one.machine, kind.machine))
+        row["n_tied"] = int(((kind.people >= 0).any(axis=1) & kind.clear & (kind.majority < 0)).sum())
+        row |= _beside(kind)
+        if not one.is_set:
+            p, given, cluster, weight = one.calibrated()
+            row |= interval_columns("ece", co.calibration_error(p, given.astype(np.float64), cluster, weight))
+            row["brier"] = float(np.average((p - given) ** 2, weights=weight)) if len(p) else np.nan
+        rows.append(row)
+    return pd.DataFrame(rows) if rows else pd.DataFrame({"code": []}, dtype=str)
 
 
 def pairs_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
@@ -217,9 +231,7 @@ def people_table(found: Sequence[CodedTurns], coders: tuple[str, str]) -> pd.Dat
         if not (both >= 0).all(axis=1).any():
             continue
         row = _pair(one, (both[:, 0], kind[:, 0]), (both[:, 1], kind[:, 1]))
-        known = not np.isnan(float(str(row["kappa"])))
-        coincidences = co.coincidences_of(kind, one.cluster, one.shape, one.weight)
-        alpha = co.estimate(co.alpha, coincidences) if known else co.UNDEFINED
+        alpha = co.UNDEFINED if np.isnan(float(str(row["kappa"]))) else one.alpha(kind)
         about: Row = {"code": one.code, "first": coders[0], "second": coders[1]}
         rows.append(about | row | interval_columns("alpha", alpha))
     return pd.DataFrame(rows).rename(columns={"n_reference": "n_first", "n_other": "n_second"})
@@ -235,7 +247,7 @@ def _pair(one: CodedTurns, first: tuple[Ints, ...], second: tuple[Ints, ...]) ->
     both = (a >= 0) & (b >= 0)
     row: Row = {"among": one.parent, "n_turns": int(both.sum()), "n_sessions": len(np.unique(one.session[both]))}
     row |= {"n_clusters": len(np.unique(one.cluster[both]))}
-    if one.code not in SETS:
+    if not one.is_set:
         yes, no = a[both] == 1, b[both] == 1
         row |= {"n_reference": int(yes.sum()), "n_other": int(no.sum()), "n_both": int((yes & no).sum())}
     row |= {"n_differ": int((a[both] != b[both]).sum())}
@@ -243,7 +255,7 @@ def _pair(one: CodedTurns, first: tuple[Ints, ...], second: tuple[Ints, ...]) ->
     tables = one.tables(a, b)
     for name, coefficient in ON_BOTH.items():
         row |= interval_columns(name, co.UNDEFINED if name in lacking else co.estimate(coefficient, tables))
-    if one.code not in SETS:
+    if not one.is_set:
         every = one.tables(first[0], second[0])
         for name, coefficient in FOUND.items():
             row |= interval_columns(name, co.estimate(coefficient, every))
@@ -260,7 +272,7 @@ def _lacking(one: CodedTurns, first: Ints, second: Ints) -> tuple[str, tuple[str
         where = f" to which both gave {one.parent}" if one.parent else ""
         return f"no kappa, AC1 or alpha: fewer than {FEWEST_TURNS} turns{where}", CORRECTED
     counts = np.array([np.bincount(own[both], minlength=len(one.values)) for own in (first, second)])
-    if one.code in SETS:
+    if one.is_set:
         few = (counts.sum(axis=1) - counts.max(axis=1)).min() < FEWEST_POSITIVES
         what = "another value than the commonest" if few else ""
     else:
@@ -271,44 +283,26 @@ def _lacking(one: CodedTurns, first: Ints, second: Ints) -> tuple[str, tuple[str
     return "", ()
 
 
-def codes_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
-    """Return a row for each code and set: the machine against most people, and beside people's own agreement."""
-    return pd.DataFrame([_code(one) for one in found])
+def _beside(kind: CodedTurns) -> Row:
+    """Return people's agreement, and the machine's with each of them, on the turns that several coded.
 
-
-def _code(one: CodedTurns) -> Row:
-    kind = one.among()
-    row: Row = {"code": one.code, "n_coders": len(one.coders)}
-    row |= _pair(one, (one.majority, kind.majority), (one.machine, kind.machine))
-    row["n_tied"] = int(((kind.people >= 0).any(axis=1) & kind.clear & (kind.majority < 0)).sum())
-    row |= _several(kind)
-    if one.code not in SETS:
-        p, given, cluster, weight = one.calibrated()
-        row |= interval_columns("ece", co.calibration_error(p, given.astype(np.float64), cluster, weight))
-        row["brier"] = float(np.average((p - given) ** 2, weights=weight)) if len(p) else np.nan
-    return row
-
-
-def _several(one: CodedTurns) -> Row:
-    """Return people's agreement, and the machine's with each of them, on the turns that several coded."""
-    kept = one.only(((one.people >= 0).sum(axis=1) > 1) & (one.machine >= 0))
-    n = len(kept.machine)
-    positive = n if one.code in SETS else (kept.people == 1).sum() / len(one.coders)
+    Of kappas: mean and range of the machine with each person and of people with each other, and their difference.
+    """
+    several = ((kind.people >= 0).sum(axis=1) > 1) & (kind.machine >= 0)
+    cut = {name: getattr(kind, name)[several] for name in ("people", "machine", "p", "session", "cluster", "weight")}
+    one = replace(kind, **cut, clear=kind.clear[several])
+    n = len(one.machine)
+    positive = n if one.is_set else (one.people == 1).sum() / len(one.coders)
     enough = n >= FEWEST_TURNS and positive >= FEWEST_POSITIVES and not (one.parent and one.gave is None)
     row: Row = {"n_turns_shared": n}
-    given = {"alpha": kept.people, "alpha_with_machine": np.column_stack([kept.people, kept.machine])}
-    for name, values in given.items():
-        counts = co.coincidences_of(values, kept.cluster, kept.shape, kept.weight)
-        row |= interval_columns(name, co.estimate(co.alpha, counts) if enough else co.UNDEFINED)
-    return row | _beside(replace(kept, gave=one.gave))
-
-
-def _beside(one: CodedTurns) -> Row:
-    """Return the machine's kappa with each person and people's with each other: mean, range, and the difference."""
-    people = list(one.people.T)
-    human = list(combinations(people, 2))
-    machine = [(own, one.machine) for own in people] if human else []
-    row: Row = {"n_human_pairs": sum(bool(((first >= 0) & (second >= 0)).any()) for first, second in human)}
+    for name, values in (
+        ("alpha", one.people),
+        ("alpha_with_machine", np.column_stack([one.people, one.machine])),
+    ):
+        row |= interval_columns(name, one.alpha(values) if enough else co.UNDEFINED)
+    human = list(combinations(one.people.T, 2))
+    machine = [(own, one.machine) for own in one.people.T] if human else []
+    row["n_human_pairs"] = sum(bool(((first >= 0) & (second >= 0)).any()) for first, second in human)
     tables = {
         name: [one.tables(*pair) for pair in pairs if not _lacking(one, *pair)[0]]
         for name, pairs in (("machine", machine), ("human", human))
@@ -319,7 +313,9 @@ def _beside(one: CodedTurns) -> Row:
         numbers = (known.mean(), known.min(), known.max()) if len(known) else co.UNDEFINED
         row |= {f"{name}_kappa_{end}": float(n) for end, n in zip(("mean", "min", "max"), numbers, strict=True)}
     row |= interval_columns("kappa_difference", _difference(tables["machine"], tables["human"]))
-    return row | {"machine_is": _position(row)}
+    mean, low, high = (float(str(row[name])) for name in ("machine_kappa_mean", "human_kappa_min", "human_kappa_max"))
+    where = "below every pair of people" if mean < low else "above every pair of people" if mean > high else ""
+    return row | {"machine_is": "" if np.isnan([mean, low]).any() else where or "within the range of people"}
 
 
 def _difference(machine: list[Floats], human: list[Floats]) -> co.Estimate:
@@ -327,33 +323,21 @@ def _difference(machine: list[Floats], human: list[Floats]) -> co.Estimate:
     if not machine or not human:
         return co.UNDEFINED
 
+    def mean(kappas: Floats) -> Floats:
+        known = ~np.isnan(kappas)
+        return co.over(np.where(known, kappas, 0).sum(axis=-1), known.sum(axis=-1).astype(np.float64))
+
     def gap(tables: Floats) -> Floats:
         kappas = co.kappa(tables)
-        return np.asarray(_mean(kappas[..., : len(machine)]) - _mean(kappas[..., len(machine) :]))
+        return np.asarray(mean(kappas[..., : len(machine)]) - mean(kappas[..., len(machine) :]))
 
     return co.estimate(gap, np.stack([*machine, *human], axis=1), bounded=False)
-
-
-def _mean(kappas: Floats) -> Floats:
-    """Return the mean over the last axis of what is defined, nan where nothing is."""
-    known = ~np.isnan(kappas)
-    return co.over(np.where(known, kappas, 0).sum(axis=-1), known.sum(axis=-1).astype(np.float64))
-
-
-def _position(row: Mapping[str, object]) -> str:
-    """Return in words where the machine's mean kappa lies beside the range of pairs of people."""
-    mean, low, high = (float(str(row[name])) for name in ("machine_kappa_mean", "human_kappa_min", "human_kappa_max"))
-    if np.isnan([mean, low]).any():
-        return ""
-    if mean < low:
-        return "below every pair of people"
-    return "above every pair of people" if mean > high else "within the range of people"
 
 
 def calibration_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return a row for each code and bin of probabilities: turns, mean probability, share that people gave."""
     rows = []
-    for one in (one for one in found if one.code not in SETS):
+    for one in (one for one in found if not one.is_set):
         p, given, cluster, weight = one.calibrated()
         bins = co.bins_of(p) if len(p) else np.zeros(0, dtype=np.int64)
         for number in np.unique(bins):
@@ -380,13 +364,7 @@ def confusion_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
         table = one.tables(*pair).sum(axis=0)
         share = co.over(table, table.sum(axis=1, keepdims=True) * np.ones_like(table))
         rows += [
-            {
-                "code": one.code,
-                "human": human,
-                "machine": machine,
-                "n": int(counts[i, j]),
-                "share_of_human": share[i, j],
-            }
+            (one.code, human, machine, int(counts[i, j]), share[i, j])
             for i, human in enumerate(one.values)
             for j, machine in enumerate(one.values)
         ]
@@ -399,7 +377,7 @@ def rates_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     Of turns that were drawn with known probabilities, the rates are those of all turns, as far as these can tell.
     """
     frames = []
-    for one in (one for one in found if one.code not in SETS):
+    for one in (one for one in found if not one.is_set):
         majority = one.majority
         known = (majority >= 0) & (one.machine >= 0)
         weight = one.weight[known]
@@ -420,18 +398,15 @@ def sessions_table(rates: pd.DataFrame, cluster_of: Mapping[str, int]) -> pd.Dat
     """
     rows: list[Row] = []
     for code, own in rates.groupby("code", sort=False):
-        cluster = np.unique([cluster_of[name] for name in own["session_id"]], return_inverse=True)[1]
-        rows.append({"code": code, **_rate_statistics(own, cluster.astype(np.int64))})
+        cluster = np.array([cluster_of[name] for name in own["session_id"]])
+        both, clusters = own[["human", "machine"]].to_numpy(dtype=np.float64), np.unique(cluster)
+        row: Row = {"code": code, "n_sessions": float(len(both)), "n_clusters": float(len(clusters))}
+        row |= {"n_turns": float(own["n_turns"].sum())}
+        row |= {"human_mean": float(both[:, 0].mean()), "machine_mean": float(both[:, 1].mean())}
+        for name, (statistic, bounds) in RATE_STATISTICS.items():
+            value = statistic(both)
+            left_out = np.array([statistic(both[cluster != one]) for one in clusters])
+            row |= interval_columns(name, (value, *co.jackknife(value, left_out, bounds)))
+        difference = both[:, 1] - both[:, 0]
+        rows.append(row | {"sd_difference": float(difference.std(ddof=1)) if len(both) > 1 else np.nan})
     return pd.DataFrame(rows)
-
-
-def _rate_statistics(own: pd.DataFrame, cluster: Ints) -> dict[str, float]:
-    both, n_clusters = own[["human", "machine"]].to_numpy(dtype=np.float64), int(cluster.max()) + 1
-    row = {"n_sessions": float(len(both)), "n_clusters": float(n_clusters), "n_turns": float(own["n_turns"].sum())}
-    row |= {"human_mean": float(both[:, 0].mean()), "machine_mean": float(both[:, 1].mean())}
-    for name, (statistic, bounds) in RATE_STATISTICS.items():
-        value = statistic(both)
-        left_out = np.array([statistic(both[cluster != one]) for one in range(n_clusters)])
-        row |= interval_columns(name, (value, *co.jackknife(value, left_out, bounds)))
-    difference = both[:, 1] - both[:, 0]
-    return row | {"sd_difference": float(difference.std(ddof=1)) if len(both) > 1 else np.nan}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -11,32 +11,28 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.core import private
 from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in, seen_from, sources_of
-from therapy_analytics.core.ids import safe_id
+from therapy_analytics.core.folders import sources_of
+from therapy_analytics.core.printable import tagger_words
 from therapy_analytics.core.pseudonyms import Pseudonyms, lacking_key, refuse_other_key
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.readers.account import Remark
-from therapy_analytics.report._overview import tagger_words
-from therapy_analytics.report._report import NAME as REPORT
-from therapy_analytics.results import PROBLEMS, write_csv, write_not_drawn
+from therapy_analytics.measures.process.learnt_turns import among
+from therapy_analytics.results import as_csv, form_of
 from therapy_analytics.results.analysis import Analysis
-from therapy_analytics.stats.compare._results import Results, read_results
-from therapy_analytics.stats.outcomes._course import CLIENT, COUNSELOR, course_lines, course_table
-from therapy_analytics.stats.outcomes._join import Joined, joined
-from therapy_analytics.stats.outcomes._page import CoursePage
-from therapy_analytics.stats.outcomes._relate import Related, related
-from therapy_analytics.stats.outcomes._scales import scale_index
-from therapy_analytics.stats.outcomes._scores import read_scores, under_pseudonyms
-from therapy_analytics.stats.outcomes._words import TAGGER_ERROR, in_short, summary, who
+from therapy_analytics.stats.agreement import GoldOptions
+from therapy_analytics.stats.compare.sessions import read_results
+from therapy_analytics.stats.machine_codes import read_machine
+from therapy_analytics.stats.outcomes.associations import associations
+from therapy_analytics.stats.outcomes.corrected import DRAWN, drawn_slopes, drawn_turns
+from therapy_analytics.stats.outcomes.course import course_lines, course_table
+from therapy_analytics.stats.outcomes.join import joined
+from therapy_analytics.stats.outcomes.scales import Scale, scale_index
+from therapy_analytics.stats.outcomes.scores import read_scores, under_pseudonyms
+from therapy_analytics.stats.outcomes.words import TAGGER_ERROR, findings, in_short, summary, who, with_people
+from therapy_analytics.stats.people_codes import read_gold
 
-RECIPE = "outcomes.json"
-TABLES = ("associations", "corrected", "course", "unmatched")
-PAGE, WORDS = "course.html", "outcomes.md"
-BY = (CLIENT, COUNSELOR)
-_MOST_FIGURES = 300
-"""People whose courses are drawn; a figure takes a third of a second."""
+BY = ("client", "counselor")
+Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +69,7 @@ class OutcomeOptions:
     scales: Path | str | None = None
     measures: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
-    by: str = CLIENT
+    by: str = "client"
     gold: Path | str | pd.DataFrame | None = None
     allow_mixed: bool = False
     pseudonyms: Pseudonyms | None = None
@@ -85,12 +81,12 @@ class OutcomeOptions:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Outcomes:
-    """Courses and outcomes.
+    """Courses and outcomes; ``ta.write(found, folder)`` writes them with figures and a page.
 
     Attributes
     ----------
     associations : DataFrame
-        What goes with what, as ``associations.csv``: see `therapy_analytics.stats.outcomes._associations.associations`.
+        What goes with what, as ``associations.csv``: see `therapy_analytics.stats.outcomes.associations.associations`.
     corrected : DataFrame
         Slopes that hold however the tagger errs, as ``corrected.csv``, where people coded some sessions; else no rows.
     course : DataFrame
@@ -102,6 +98,12 @@ class Outcomes:
         The courses in long form, as ``ta.plots.client_course`` draws them: rows of one ``who``.
     joined : DataFrame
         A row a session with scores and measures, for models of your own.
+    scales : tuple of Scale
+        The scales of the scores: their names, labels, directions and reliable changes.
+    who : str
+        How many sessions, clients and scores there are, in a sentence.
+    in_short : tuple of str
+        The sentences to read first, as Markdown: a sign behind a backslash is the sign.
     words : str
         All that in words: Markdown, as ``outcomes.md``.
     recipe : mapping of str to object
@@ -116,10 +118,12 @@ class Outcomes:
     unmatched: pd.DataFrame = field(repr=False)
     lines: pd.DataFrame = field(repr=False)
     joined: pd.DataFrame = field(repr=False)
+    scales: tuple[Scale, ...] = field(repr=False)
+    who: str = field(repr=False)
+    in_short: tuple[str, ...] = field(repr=False)
     words: str = field(repr=False)
     recipe: Mapping[str, Any] = field(repr=False)
     sources: tuple[str, ...] = field(default=(), repr=False)
-    _page: CoursePage = field(repr=False)
 
     def __repr__(self) -> str:
         return f"Outcomes({len(self.course)} sessions; print it for what they say)"
@@ -127,96 +131,18 @@ class Outcomes:
     def __str__(self) -> str:
         return self.words
 
-    def write(
-        self,
-        out: str | Path,
-        *,
-        plots: bool = True,
-        replace: bool = False,
-        on_before: Callable[[str], None] = lambda _: None,
-        on_problem: Callable[[str], None] = lambda _: None,
-    ) -> Path:
-        """Write tables, words, then a figure for each client (or counselor), and the page, into a folder made private.
+    def files(self) -> dict[str, str]:
+        """Return the text of each file by its name: tables, words and the recipe, in the order in which to write them.
 
-        A figure that cannot be drawn is a line of ``problems.csv``.
-
-        Parameters
-        ----------
-        out : str or Path
-            The folder. What was written there of the same results and scores is replaced.
-        plots : bool, optional
-            Whether figures are drawn, without which there is no page.
-        replace : bool, optional
-            Whether what was written there of other results or scores is replaced as well.
-        on_before : callable, optional
-            Told in a sentence what was replaced.
-        on_problem : callable, optional
-            Told in a sentence that figures could not be drawn.
-
-        Raises
-        ------
-        BadOptionError
-            The folder holds anything else, or outcomes of other results that may not be replaced.
-        CannotWriteError
-            The system refused to write.
+        ``corrected.csv`` is among them where people coded some sessions.
         """
-        out = Path(out)
-        everybody = self._page.ordered(dict.fromkeys(self.lines["who"])) if plots else []
-        people = everybody[:_MOST_FIGURES]
-        figures = dict(zip(people, _file_names(people), strict=True))
-        tables = {name: getattr(self, name) for name in TABLES}
-        tables = {name: table for name, table in tables.items() if name != "corrected" or len(table)}
-        names = {*(f"{name}.csv" for name in TABLES), WORDS, PAGE, PROBLEMS, RECIPE, *figures.values()}
-        made = Made(what="courses and outcomes", names=names, sources=self.sources, replace=replace, say=on_before)
-        with replaced_in(out, made) as part:
-            for name, table in tables.items():
-                write_csv(table, private.fresh(part / f"{name}.csv"))
-            private.write(part / WORDS, self.words)
-            if figures:
-                drawn, failed = self._drawn(part, figures)
-                write_not_drawn(failed, part, out, on_problem)
-                page = self._page.html(drawn, n_people=len(everybody), report=self._report(out))
-                private.write(part / PAGE, page)
-            private.write(part / RECIPE, json.dumps(self.recipe, indent=2) + "\n")
-        return out
-
-    def _report(self, out: Path) -> str:
-        """Return where the report page of the results lies, seen from a folder; "" where it is not one."""
-        pages = [Path(source, REPORT) for source in self.sources if Path(source, REPORT).is_file()]
-        return seen_from(str(pages[0]), out) if len(pages) == 1 else ""
-
-    def _drawn(self, out: Path, figures: Mapping[str, str]) -> tuple[dict[str, bytes], list[Remark]]:
-        """Draw the figures of people into files; return them, empty where that failed, and why."""
-        from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-        from therapy_analytics.plots._figures import tables_first  # noqa: PLC0415
-
-        failed: list[Remark] = []
-        found = dict.fromkeys(figures, b"")
-        for name, file in figures.items():
-            with tables_first(failed, out / file):
-                from therapy_analytics.plots._save import save  # noqa: PLC0415
-
-                table = self.lines[self.lines["who"] == name]
-                found[name] = save(PLOTS["client_course"], table, private.fresh(out / file)).read_bytes()
-        return found, failed
-
-
-def _file_names(people: Sequence[str]) -> list[str]:
-    """Return a file name a person, each once."""
-    found: dict[str, None] = {}
-    for name in people:
-        wanted, n = f"course_{safe_id(name)}", 1
-        while f"{wanted}{f'_{n}' if n > 1 else ''}.png".casefold() in {one.casefold() for one in found}:
-            n += 1
-        found[f"{wanted}{f'_{n}' if n > 1 else ''}.png"] = None
-    return list(found)
+        tables = {name: getattr(self, name) for name in ("associations", "corrected", "course", "unmatched")}
+        texts = {f"{name}.csv": as_csv(one) for name, one in tables.items() if name != "corrected" or len(one)}
+        return texts | {"outcomes.md": self.words, "outcomes.json": json.dumps(self.recipe, indent=2) + "\n"}
 
 
 def outcomes(
-    results: Analysis | pd.DataFrame | str | Path | Sequence[str | Path],
-    outcomes: str | Path | pd.DataFrame,
-    *,
-    options: OutcomeOptions | None = None,
+    results: Sources, outcomes: str | Path | pd.DataFrame, *, options: OutcomeOptions | None = None
 ) -> Outcomes:
     """Join sessions with the scores of clients: what in the talk goes with them, and the course of each client.
 
@@ -226,7 +152,7 @@ def outcomes(
         What `analyze` returned, its sessions, or folders that ``tanalyze run`` wrote.
     outcomes : path or DataFrame
         A table of scores: a row a session (``session_id``, or ``client`` with ``date`` or ``session_number``) with a
-        column a scale; a row a score (``scale``, ``score``); or a row a client (``phq9_1``, ``phq9_2``, ...).
+        column a scale; or a row a score (``scale``, ``score``).
     options : OutcomeOptions, optional
         Columns, directions of scales, measures, whose courses.
 
@@ -236,7 +162,7 @@ def outcomes(
         ``course`` has a row for each client and session: scores, their change since the first (in points of the scale)
         and whether it is reliable, and the core measures. ``associations`` has a row for each measure, scale, target
         and level, with the standardised slope, its 95% interval, p and q. ``words`` is a report in Markdown, and
-        ``.write(folder)`` writes everything with figures and a page.
+        ``ta.write(found, folder)`` writes everything with figures and a page.
 
     Raises
     ------
@@ -249,7 +175,7 @@ def outcomes(
     --------
     >>> sessions = pd.DataFrame({"session_id": list("abc"), "client": "Ann", "session_number": [1, 2, 3]})
     >>> sessions["therapist_question_rate"] = [0.5, 0.4, 0.6]
-    >>> scores = pd.DataFrame({"client": ["ann"], "PHQ-9 session 1": [18], "PHQ-9 session 3": [9]})
+    >>> scores = pd.DataFrame({"client": ["ann", "ann"], "session": [1, 3], "PHQ-9": [18, 9]})
     >>> found = outcomes(sessions, scores)
     >>> last = found.course.iloc[2]
     >>> int(last["number"]), float(last["phq9"]), float(last["phq9_change"]), last["phq9_reliable"]
@@ -262,51 +188,80 @@ def outcomes(
     if options.pseudonyms is not None:
         refuse_other_key(read.recipes, options.pseudonyms)
         scores = under_pseudonyms(scores, read.sessions["session_id"], options.pseudonyms)
-    lacking = lacking_key(read.recipes, options.pseudonyms)
-    data = joined(read, scores, options.measures or None, lacking=lacking)
-    found = related(data, results, gold=options.gold, pseudonyms=options.pseudonyms)
-    return _outcomes(read, data, found, options, sources_of(*_folders(results), outcomes, options.gold, options.scales))
+    data = joined(read, scores, options.measures or None, lacking=lacking_key(read.recipes, options.pseudonyms))
+    measures = [one.name for one in data.measures]
 
-
-def _folders(results: Analysis | pd.DataFrame | str | Path | Sequence[str | Path]) -> tuple[object, ...]:
-    if isinstance(results, Analysis | pd.DataFrame | str | Path):
-        return (results,)
-    return tuple(results)
-
-
-def _outcomes(
-    read: Results, data: Joined, found: Related, options: OutcomeOptions, sources: tuple[str, ...]
-) -> Outcomes:
+    # A number that nothing but the order of the results says is no order of sessions
+    sessions = data.table.assign(number=data.table["number"].where(~data.table["guessed"]))
+    better = {one.name: one.higher_is_better for one in data.scales}
+    table = associations(sessions, measures, list(better), better)
+    told = findings(table, data.scales)
+    corrected, rests_on = pd.DataFrame(), ""
+    if options.gold is not None:
+        corrected, rests_on = _by_people(results, options, sessions, measures, list(better))
+    unknown = [name for name in options.show if name not in measures]
+    if unknown:
+        some = ", ".join(measures[:5]) + (" and others" if len(measures) > 5 else "")
+        raise BadOptionError("--show", f"no measure is named {unknown[0]!r}", f"Known: {some}")
     course = course_table(data)
     recipe = {
         "therapy_analytics": metadata.version("therapy-analytics"),
         "tagger": tagger_words(read.recipes[0] if read.recipes else {}),
         "scales": {one.name: {"better": one.better, "source": one.source} for one in data.scales},
-        "measures": [one.name for one in data.measures],
+        "measures": measures,
         "by": options.by,
         "gold": "a table in memory" if isinstance(options.gold, pd.DataFrame) else str(options.gold or ""),
         "error_of_the_tagger": TAGGER_ERROR,
     }
-    told = in_short(data, course, found)
-
+    folders = (results,) if isinstance(results, Analysis | pd.DataFrame | str | Path) else tuple(results)
     return Outcomes(
-        associations=found.table,
-        corrected=found.corrected,
+        associations=table,
+        corrected=corrected,
         course=course,
         unmatched=data.unmatched,
-        lines=course_lines(data, read, by=options.by, shown=_shown(options.show, data)),
+        lines=course_lines(data, read, by=options.by, shown=options.show),
         joined=data.table,
-        words=summary(data, course, found, recipe),
+        scales=data.scales,
+        who=who(data),
+        in_short=tuple(in_short(data, course, told)),
+        words=summary(data, course, table, told, with_people(corrected, data.scales, rests_on), recipe),
         recipe=recipe,
-        sources=sources,
-        _page=CoursePage(who=who(data), in_short=tuple(told), data=data, course=course, by=options.by),
+        sources=sources_of(*folders, outcomes, options.gold, options.scales),
     )
 
 
-def _shown(asked: Sequence[str], data: Joined) -> Sequence[str]:
-    """Return the measures of the figures; a BadOptionError for one that the sessions have not."""
-    unknown = [name for name in asked if name not in {one.name for one in data.measures}]
-    if unknown:
-        some = ", ".join(one.name for one in data.measures[:5]) + (" and others" if len(data.measures) > 5 else "")
-        raise BadOptionError("--show", f"no measure is named {unknown[0]!r}", f"Known: {some}")
-    return asked
+def _by_people(
+    results: Sources, options: OutcomeOptions, sessions: pd.DataFrame, measures: Sequence[str], scales: Sequence[str]
+) -> tuple[pd.DataFrame, str]:
+    """Return slopes that hold whatever the tagger does, from turns that people coded, and on what they rest.
+
+    A BadOptionError where the results have no turns, or the codes do not say how their turns were drawn.
+    """
+    source, why_not = _with_turns(results)
+    if source is None:
+        raise BadOptionError("--gold", f"codes by hand need the codes of turns, and {why_not}", "Name one folder")
+    machine = read_machine(source)
+    people = read_gold(machine, options.gold, GoldOptions(pseudonyms=options.pseudonyms))
+    if "inclusion" not in people.values:
+        problem = "the codes do not say how their turns were drawn: there is no column inclusion"
+        remedy = "Draw turns with tanalyze sample, and keep the column; of sessions that were coded whole it is 1"
+        raise BadOptionError("--gold", problem, remedy)
+    # The tagger errs less in sessions that it learnt from: both sides go without them, as in compare
+    were = sessions["session_id"].astype(str).isin(machine.learnt or ())
+    told = f" {among(were)}, and left out." if were.any() else ""
+    kept = sessions[~were & (sessions["session_id"] != "")].reset_index(drop=True)
+    return drawn_slopes(kept, drawn_turns(machine, people), measures, scales), f"{DRAWN}{told}"
+
+
+def _with_turns(results: Sources) -> tuple[Analysis | Path | None, str]:
+    """Return the one source that has the codes of turns; None where there is none, and why."""
+    if isinstance(results, Analysis):
+        return results, ""
+    if isinstance(results, pd.DataFrame):
+        return None, "a table of sessions has no turns"
+    paths = [results] if isinstance(results, str | Path) else list(results)
+    folders = [path.parent if path.name == "sessions.csv" else path for path in map(Path, paths)]
+    if len(folders) > 1:
+        return None, "several folders were given"
+    whole = form_of(folders[0]) == "parquet" or (folders[0] / "codebook.csv").is_file()
+    return (folders[0], "") if whole else (None, "the folder holds a table of sessions alone")

@@ -4,11 +4,24 @@
 >>> drawn = sample("results/", options=SampleOptions(codes=("mi",), turns=300, by="counselor"))  # doctest: +SKIP
 >>> print(drawn)  # doctest: +SKIP
 >>> drawn.write("sample/")  # doctest: +SKIP
+
+`design` has the probabilities and the draw, `promise` the interval that a sample will buy.
 """
 
 from __future__ import annotations
 
-from therapy_analytics.stats.sampling._renewed import renewed_promise
-from therapy_analytics.stats.sampling._sample import Sample, SampleOptions, sample
+from therapy_analytics.stats.sampling._sample import (
+    CONTEXT,
+    DESIGN,
+    DRAWN,
+    FEWEST_CODED,
+    WORDS,
+    Sample,
+    SampleOptions,
+    renewed_promise,
+    sample,
+)
 
-__all__ = ["Sample", "SampleOptions", "renewed_promise", "sample"]
+__all__ = [
+    "CONTEXT", "DESIGN", "DRAWN", "FEWEST_CODED", "WORDS", "Sample", "SampleOptions", "renewed_promise", "sample",
+]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite, isnan, nan
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +13,38 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.core import private
-from therapy_analytics.core.clusters import COLUMNS, SESSION, Floats, Ints
-from therapy_analytics.core.errors import BadOptionError
-from therapy_analytics.core.folders import Made, replaced_in, sources_of
+from therapy_analytics.core.cells import restore
+from therapy_analytics.core.clusters import COLUMNS, SESSION, Ints
+from therapy_analytics.core.errors import BadDataFileError, BadOptionError
+from therapy_analytics.core.folders import Made, finish_stopped, replaced_in, sources_of
 from therapy_analytics.core.printable import counted
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.verbs import options_of
-from therapy_analytics.results import write_csv
-from therapy_analytics.results._files import hash_of_file
+from therapy_analytics.results import hash_of_file, write_csv
 from therapy_analytics.results.references import cross_validated
-from therapy_analytics.stats.agreement._machine import Machine, read_machine, with_words
-from therapy_analytics.stats.compare._groups import ALL, Grouped, grouped, with_all
-from therapy_analytics.stats.compare._phrases import listed, spaced, unit_name
-from therapy_analytics.stats.compare._ppi import FEWEST_CLUSTERS
-from therapy_analytics.stats.compare._results import Results, read_results
-from therapy_analytics.stats.sampling._design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
-from therapy_analytics.stats.sampling._expected import half_width
-from therapy_analytics.stats.sampling._files import CONTEXT, DESIGN, DRAWN, WORDS
+from therapy_analytics.stats.compare.groups import ALL, Grouped, grouped, with_all
+from therapy_analytics.stats.compare.phrases import listed, spaced, unit_name
+from therapy_analytics.stats.compare.powered import FEWEST_CLUSTERS
+from therapy_analytics.stats.compare.sessions import Results, read_results
+from therapy_analytics.stats.machine_codes import Machine, read_machine, with_words
+from therapy_analytics.stats.people_codes import GoldOptions, read_gold
+from therapy_analytics.stats.sampling.design import FLOOR, CodingDesign, design, drawn, uncertainty, weights_in_rates
+from therapy_analytics.stats.sampling.promise import (
+    expected_widths,
+    graded,
+    half_width,
+    recalibrated,
+    side_by_side,
+    told_first,
+)
 
 FORMAT, VERSION = "therapy-analytics sample", 1
-FIRST = ("mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain")
-"""Codes that are told first; of books that have none of them, the most common."""
-_MOST_COMMON, _MOST_GROUPS = 3, 4
+DRAWN, DESIGN, WORDS = "sample.csv", "design.json", "turns.json"
+"""The files of a sample."""
+CONTEXT = 8
+"""Turns before a drawn turn that coders can read."""
+FEWEST_CODED = 50
+"""Coded turns from which a promise is computed anew."""
 _WHOSE = ("session_id", "source_file", "source", "model", "notes", *COLUMNS)
 """Columns that coders are never told."""
 _COLUMNS = (
@@ -46,8 +56,7 @@ _ASSUMED = (
     "narrower, sometimes wider than said here, but hold all the same. Once {0} turns are coded, tanalyze agree RESULTS "
     "CODES --sample FOLDER computes them anew."
 )
-FEWEST_CODED = 50
-"""Coded turns from which a promise is computed anew."""
+_HALVES = "How closely each rate will be known: half of its 95% interval is at most about, in percentage points"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +160,12 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     """
     options = options_of(SampleOptions, options)
     machine, read = read_machine(results), read_results(results)
-    codes, data, turns, plan = planned(machine, read, options)
+    codes, data, turns, plan = _planned(machine, read, options)
     rng = np.random.default_rng(options.seed)
     chosen = drawn(turns, plan.inclusion, rng)
     spoken = _spoken(_words_of(machine, options), turns.iloc[chosen], _told(read, data, options.about), rng)
-    expected = _expected(turns, plan.inclusion, codes, machine)
+    kappas = cross_validated(machine.recipe.get("tagger", {}))["kappa"]
+    expected = expected_widths(turns, plan.inclusion, codes, kappas)
     recipe = Path(results) / "run.json"
     books = list(dict.fromkeys(name.partition("_")[0] for name in options.codes))
     about = {
@@ -173,20 +183,98 @@ def sample(results: Path | str, *, options: SampleOptions | None = None) -> Samp
     )
 
 
-def planned(
+def renewed_promise(
+    results: Path | str, codes: Path | str, sample: Path | str, *, options: GoldOptions | None = None
+) -> str:
+    """Say anew how closely a sample will tell each rate, by what people gave to the turns that are coded so far.
+
+    The first promise takes the machine's probabilities as right. This one takes them as `recalibrated`.
+
+    Parameters
+    ----------
+    results : path
+        The folder that the sample was drawn from.
+    codes : path
+        Codes that people gave, as for ``agree``.
+    sample : path
+        The folder that ``tanalyze sample`` wrote.
+    options : GoldOptions, optional
+        How the table of codes is read.
+
+    Returns
+    -------
+    str
+        Lines of text: half-widths as promised and as they are now, or how many turns are missing.
+
+    Raises
+    ------
+    BadOptionError, BadDataFileError
+        The folder holds no sample, or one of other results; or as for ``agree``.
+    """
+    folder, machine = Path(sample), read_machine(results)
+    about, listed_turns = _read(folder, Path(results))
+    wanted = SampleOptions(
+        codes=tuple(about["codes"]), turns=int(about["n_turns"]), by=about["by"], cluster=about["clusters"]
+    )
+    names, data, turns, plan = _planned(machine, read_results(results), wanted)
+    people = read_gold(machine, codes, options_of(GoldOptions, options)).values
+    keys = ["session_id", "turn"]
+    given = people.pivot_table(index="place", columns="code", values="value", aggfunc="mean")
+    given = given.set_axis(pd.MultiIndex.from_frame(machine.turns.iloc[given.index][keys]))
+    given = given[given.index.isin(listed_turns)].reindex(columns=list(names))
+    n = len(given.dropna(how="all"))
+    told = f"{n} of {len(listed_turns)} turns of the sample are coded."
+    if n < FEWEST_CODED:
+        return f"{told} From {FEWEST_CODED}, its promise is computed anew."
+    by_turn = given.reindex(pd.MultiIndex.from_frame(turns[keys]))
+    session, rows = pd.factorize(turns["session_id"])[0].astype(np.int64), []
+    for row in about["expected"]:
+        code, group = row["code"], row["group"]
+        known = turns[f"p_{code}"].notna().to_numpy()
+        own = known & (turns["group"].astype(str).to_numpy() == group)
+        p = graded(turns.loc[own, f"p_{code}"], turns.loc[own, "group"]).to_numpy(dtype=np.float64)
+        now = recalibrated(p, by_turn[code].to_numpy(dtype=np.float64)[own], session[own])
+        renewed = half_width(turns[own].assign(p=now), plan.inclusion[own])
+        rows.append(row | {"renewed": renewed, "coded": row["half_width_coded"]})
+    table = pd.DataFrame(rows).astype({"coded": np.float64, "renewed": np.float64})
+    words = (
+        f"{told} By what people gave them, half of the 95% interval of each rate, once all are coded, will be about, "
+        "in percentage points:"
+    )
+    columns = {"promised": "coded", "now": "renewed"}
+    return "\n".join([words, "", *side_by_side(told_first(table), data.by, columns)])
+
+
+def _read(folder: Path, results: Path) -> tuple[dict[str, Any], pd.MultiIndex]:
+    """Return the design of a sample, and its turns; refuse a sample of other results."""
+    finish_stopped(folder)
+    try:
+        about = json.loads((folder / DESIGN).read_text(encoding="utf-8"))
+        table = restore(pd.read_csv(folder / DRAWN, dtype={"session_id": str}, keep_default_na=False))
+        turns = pd.MultiIndex.from_frame(table[["session_id", "turn"]])
+        wanted = [about[name] for name in ("codes", "n_turns", "by", "clusters", "results", "expected")]
+    except FileNotFoundError:
+        problem = f"{folder} holds no sample"
+        raise BadOptionError("--sample", problem, "Name the folder that tanalyze sample wrote") from None
+    except (KeyError, TypeError, ValueError, OSError):
+        raise BadDataFileError(str(folder), "it holds no design that can be read", "Make the sample again") from None
+    recipe = results / "run.json"
+    if wanted[4] != (hash_of_file(recipe) if recipe.is_file() else ""):
+        raise BadOptionError("--sample", "it was drawn from other results", "Name the results that it was drawn from")
+    return about, turns
+
+
+def _planned(
     machine: Machine, read: Results, options: SampleOptions
 ) -> tuple[tuple[str, ...], Grouped, pd.DataFrame, CodingDesign]:
-    """Return codes, groups, the turns that can be drawn (as `_population` has them), and their design.
-
-    The same results and options give the same, so that a design can be computed anew once people have coded.
-    """
+    """Return codes, groups, the turns that can be drawn (`_population`), and their design: the same at any time."""
     codes = _codes(machine, options.codes)
     data = grouped(with_all(read, options.by or ALL), (), by=options.by or ALL, cluster=options.cluster)
     turns = _population(machine, data, codes)
     if not 0 < options.turns <= len(turns):
         problem = f"{options.turns:,} were asked for, and the results have {len(turns):,} that can have these codes"
         raise BadOptionError("--turns", problem, f"Say 1 to {len(turns):,}")
-    unsure = uncertainty(turns[_p(codes)].to_numpy(dtype=np.float64))
+    unsure = uncertainty(turns[[f"p_{code}" for code in codes]].to_numpy(dtype=np.float64))
     return codes, data, turns, design(weights_in_rates(turns), unsure, options.turns)
 
 
@@ -203,18 +291,15 @@ def _codes(machine: Machine, asked: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _p(codes: Sequence[str]) -> list[str]:
-    return [f"p_{code}" for code in codes]
-
-
 def _population(machine: Machine, data: Grouped, codes: Sequence[str]) -> pd.DataFrame:
     """Return the turns that can have the codes: where they are, ``group``, ``cluster`` and the probabilities."""
     about = pd.DataFrame({
         "session_id": data.sessions["session_id"].astype(str), "cluster": data.cluster.astype(str),
         "group": data.sessions[data.by],
     })[data.group >= 0]  # fmt: skip
-    turns = machine.turns[["session_id", "turn", "role", *_p(codes)]].merge(about, on="session_id")
-    return turns[turns[_p(codes)].notna().any(axis=1)].reset_index(drop=True)
+    p = [f"p_{code}" for code in codes]
+    turns = machine.turns[["session_id", "turn", "role", *p]].merge(about, on="session_id")
+    return turns[turns[p].notna().any(axis=1)].reset_index(drop=True)
 
 
 def _rows(turns: pd.DataFrame, plan: CodingDesign, chosen: Ints, sessions: pd.DataFrame) -> pd.DataFrame:
@@ -275,44 +360,6 @@ def _spoken(
     return {"sessions": [sessions[at] for at in rng.permutation(len(sessions))]}
 
 
-def _expected(turns: pd.DataFrame, inclusion: Floats, codes: Sequence[str], machine: Machine) -> list[dict[str, Any]]:
-    """Return the half-widths that each code's rate is expected to have in each group."""
-    random = np.full(len(turns), inclusion.sum() / len(turns))
-    kappas = cross_validated(machine.recipe.get("tagger", {}))["kappa"]
-    rows = []
-    for code in codes:
-        known = turns[f"p_{code}"].notna()
-        p = graded(turns[f"p_{code}"], turns["group"])
-        for group, at in turns[known].groupby("group", sort=True).indices.items():
-            places = np.flatnonzero(known)[at]
-            part = turns.iloc[places].assign(p=p.iloc[places])
-            rate = float(part["p"].mean())
-            rows.append({
-                "code": code, "group": str(group), "rate": rate,
-                "half_width_coded": half_width(part, inclusion[places]),
-                "half_width_random": half_width(part, random[places]),
-                "half_width_all": half_width(part, np.ones(len(part))),
-                "machine_differs": differing(rate, float(kappas.get(code, nan))),
-            })  # fmt: skip
-    return rows
-
-
-def differing(rate: float, kappa: float) -> float:
-    """Return the share of turns on which two coders differ who give a code at this rate and agree with this kappa.
-
-    Examples
-    --------
-    >>> round(differing(0.3, 0.5), 2)
-    0.21
-    """
-    return (1 - kappa) * 2 * rate * (1 - rate)
-
-
-def graded(p: pd.Series, group: pd.Series) -> pd.Series:
-    """Return probabilities; where a coder gives only 0 and 1, each group's share, as these say nothing of its doubt."""
-    return p.groupby(group).transform("mean") if p.dropna().isin((0, 1)).all() else p
-
-
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row for JSON: four digits, undefined as null."""
     return {
@@ -329,63 +376,20 @@ def _in_words(turns: pd.DataFrame, chosen: Ints, expected: Sequence[Mapping[str,
     table = pd.DataFrame(expected)
     n_clusters = turns.groupby("group")["cluster"].nunique()
     few = n_clusters[n_clusters < FEWEST_CLUSTERS]
-    lines += _too_few(few, data)
+    alone = data.clustered_by == SESSION
+    remedy = "" if alone else " (--cluster session counts each session, and speaks of these people)"
+    for n, part in few.groupby(few, sort=True):
+        groups = "all sessions together" if data.by == ALL else listed([str(group) for group in part.index])
+        each, units = "it" if len(part) == 1 else "each", unit_name(data.clustered_by, 2)
+        lines.append(f"- No interval for {groups}: that needs {FEWEST_CLUSTERS} {units}, and {each} has {n}{remedy}.")
     shown = table[~table["group"].isin(few.index)]
     shown = told_first(shown) if len(shown) else shown
     if len(shown):
-        lines += [*_as_table(shown, data.by), _COLUMNS.format(len(own)), _ASSUMED.format(FEWEST_CODED)]
+        columns = {"sample": "coded", "random": "random", "all": "all"}
+        halves = {name: f"half_width_{one}" for name, one in columns.items()} | {"machine": "machine_differs"}
+        lines += ["", _HALVES, "", *side_by_side(shown, data.by, halves), ""]
+        lines += [_COLUMNS.format(len(own)), _ASSUMED.format(FEWEST_CODED)]
     if len(shown) < len(table):
         n_codes, n_groups = (counted(table[name].nunique(), name) for name in ("code", "group"))
         lines.append(f"{DESIGN} lists {n_codes} in {n_groups}.")
     return "\n".join(lines)
-
-
-def _too_few(few: pd.Series, data: Grouped) -> list[str]:
-    """Say which groups will have no interval, and why."""
-    units = unit_name(data.clustered_by, 2)
-    remedy = (
-        "" if data.clustered_by == SESSION else " (--cluster session counts each session, and speaks of these people)"
-    )
-    return [
-        f"- No interval for {listed([_named(str(group), data) for group in part.index])}: that needs {FEWEST_CLUSTERS} "
-        f"{units}, and {'it' if len(part) == 1 else 'each'} has {n}{remedy}."
-        for n, part in few.groupby(few, sort=True)
-    ]
-
-
-def _named(group: str, data: Grouped) -> str:
-    return "all sessions together" if data.by == ALL else group
-
-
-def told_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are told: of each book the first codes, or the most common; of many groups the first."""
-    rates = table.groupby("code")["rate"].mean().sort_values(ascending=False, kind="stable")
-    found: set[str] = set()
-    for _, part in rates.groupby(rates.index.str.partition("_").get_level_values(0)):
-        own = set(FIRST).intersection(part.index)
-        found |= own or set(part.index[:_MOST_COMMON])
-    groups = table["group"].unique()[:_MOST_GROUPS]
-    return table[table["code"].isin(found) & table["group"].isin(groups)]
-
-
-def _as_table(shown: pd.DataFrame, by: str) -> list[str]:
-    """Return lines with the half-widths of each code and group beside each other."""
-    columns = {name: f"half_width_{one}" for name, one in (("sample", "coded"), ("random", "random"), ("all", "all"))}
-    title = "How closely each rate will be known: half of its 95% interval is at most about, in percentage points"
-    return ["", title, "", *side_by_side(shown, by, columns | {"machine": "machine_differs"}), ""]
-
-
-def side_by_side(rows: pd.DataFrame, by: str, columns: Mapping[str, str]) -> list[str]:
-    """Return lines of text with some columns of shares, in percentage points, a row a code and group."""
-    names = rows["code"] if by == ALL else rows["code"] + ", " + rows["group"]
-    wide = max(len(name) for name in names)
-    lines = [" " * wide + "".join(f"{head:>10}" for head in columns)]
-    for name, row in zip(names, rows.to_dict("records"), strict=True):
-        lines.append(f"{name:<{wide}}" + "".join(f"{_points(row[one]):>10}" for one in columns.values()))
-    return lines
-
-
-def _points(half: float) -> str:
-    if isnan(half):
-        return "-"
-    return f"{100 * half:.0f}" if half >= 0.0995 else f"{100 * half:.1f}"

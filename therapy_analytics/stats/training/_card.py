@@ -24,8 +24,7 @@ from therapy_analytics.core import private
 from therapy_analytics.core.cells import csv_of_frame
 from therapy_analytics.core.folders import Made, replaced_in
 from therapy_analytics.core.printable import counted
-from therapy_analytics.stats.agreement._coefficients import BINS
-from therapy_analytics.stats.agreement._report import with_interval
+from therapy_analytics.stats.agreement.coefficients import BINS, with_interval
 from therapy_analytics.stats.training._material import Material, TrainOptions
 from therapy_analytics.stats.training._model import CodeWeights, Judged
 

@@ -17,19 +17,10 @@ from therapy_analytics.core.clusters import Floats, Ints
 from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.core.pseudonyms import Pseudonyms
 from therapy_analytics.core.session import Role, Session
-from therapy_analytics.stats.agreement._cells import NO, NONE, SEVERAL, YES
-from therapy_analytics.stats.agreement._gold import (
-    BLANK,
-    NAMES,
-    GoldOptions,
-    as_text,
-    named,
-    read_gold,
-    read_table,
-    refuse_unblinded,
-)
-from therapy_analytics.stats.agreement._labels import LabelIndex, slug
-from therapy_analytics.stats.agreement._machine import Machine
+from therapy_analytics.stats.code_labels import LabelIndex
+from therapy_analytics.stats.machine_codes import Machine
+from therapy_analytics.stats.people_codes import BLANK, NO, SEVERAL, YES, GoldOptions, read_gold, refuse_unblinded
+from therapy_analytics.stats.people_tables import NAMES, NONE, as_text, named, read_table, slug
 from therapy_analytics.stats.training._groups import Groups, groups_of
 from therapy_analytics.text import Batch, annotate
 from therapy_analytics.text.lexicons import Matcher

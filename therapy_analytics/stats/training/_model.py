@@ -14,7 +14,7 @@ from therapy_analytics.codes.features import N_BUCKETS, Features
 from therapy_analytics.codes.weights import Weights
 from therapy_analytics.core.clusters import Bools, Floats, Ints
 from therapy_analytics.stats.agreement import _coefficients as co
-from therapy_analytics.stats.agreement._coefficients import interval_columns
+from therapy_analytics.stats.agreement.coefficients import interval_columns
 
 OWN, CONTEXT, DENSE = 5.0, 32.0, 6.0
 """L2 penalties of weights: of a turn's own words, of its neighbours' words, of features counted by hand."""
