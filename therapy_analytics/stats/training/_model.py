@@ -13,7 +13,7 @@ from therapy_analytics.codes import Code
 from therapy_analytics.codes.features import N_BUCKETS, Features
 from therapy_analytics.codes.weights import Weights
 from therapy_analytics.core.clusters import Bools, Floats, Ints
-from therapy_analytics.stats.agreement import _coefficients as co
+from therapy_analytics.stats.agreement import coefficients as co
 from therapy_analytics.stats.agreement.coefficients import interval_columns
 
 OWN, CONTEXT, DENSE = 5.0, 32.0, 6.0
