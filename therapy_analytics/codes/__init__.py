@@ -2,6 +2,16 @@
 
 How to add a codebook: put a TOML file into ``codebooks/`` (see `codebook`). How the tagger is trained, and how accurate
 it is: ``docs/tagger.md``.
+
+========================================= =============================================================================
+`codebook`, `lanes`                       codes as data; on which lane of a timeline a code stands
+`choice`                                  which coder codes the turns, and what is said of it
+`tagger`, `accurate`, `own`               the fast tagger and what makes decisions agree; the accurate one; the user's
+`features`, `encoder`, `sequence`         what the taggers read of turns
+`weights`, `learnt`                       files of trained models; which turns they learnt from
+`danger`, `disclosure`, `text_model`      present danger; self-disclosure; models that read one text at a time
+`llm`, `llm_client`                       the outside coder; its server and its cache
+========================================= =============================================================================
 """
 
 from therapy_analytics.codes.accurate import AccurateTagger, load_accurate

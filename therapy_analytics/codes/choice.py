@@ -303,15 +303,11 @@ _OPTION_NAMES = {
 def _refuse_options_of_llm(options: TaggerOptions) -> None:
     """Refuse options of an outside coder without one: the user would not notice that they have no effect."""
     for one in fields(options):
-        if (
-            one.name == "model"
-            and options.model
-            and any(known(Path(options.model)) for known in (is_own, is_calibration))
-        ):
-            continue
         if one.name == "model" and options.model:
-            problem = f"{options.model} is not a folder that tanalyze train wrote"
-            raise BadOptionError("--model", problem, "Name such a folder; a model on a server also needs --tagger llm")
-        if one.name in _OPTION_NAMES and getattr(options, one.name) != one.default:
+            if not any(known(Path(options.model)) for known in (is_own, is_calibration)):
+                problem = f"{options.model} is not a folder that tanalyze train wrote"
+                remedy = "Name such a folder; a model on a server also needs --tagger llm"
+                raise BadOptionError("--model", problem, remedy)
+        elif one.name in _OPTION_NAMES and getattr(options, one.name) != one.default:
             problem = "it has an effect only with --tagger llm"
             raise BadOptionError(_OPTION_NAMES[one.name], problem, "Add that, or leave it out")

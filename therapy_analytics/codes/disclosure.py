@@ -86,11 +86,7 @@ class Disclosure:
 
 def disclosed(session: AnnotatedSession) -> Disclosed:
     """Return the output of the package's model for all turns of a session, computed once."""
-    return session.cached(_disclosed)
-
-
-def _disclosed(session: AnnotatedSession) -> Disclosed:
-    return load_disclosure().of_segments(session_segments(session))
+    return session.cached(lambda one: load_disclosure().of_segments(session_segments(one)), key=disclosed)
 
 
 def load_disclosure(folder: Path = WEIGHTS) -> Disclosure:

@@ -60,10 +60,9 @@ def lanes(columns: Iterable[str]) -> list[Lane]:
             if code.lane and not code.parent:
                 own = found.setdefault(name_of_lane(code), [])
                 own += [code] if code.column in there and (not own or own[0].book == book.id) else []
-    shown = [_lane(name, codes) for name, codes in found.items() if codes]
+    shown = []
+    for name, codes in found.items():
+        down = tuple(code.column for code in codes if code.lane.endswith(" -"))
+        up = tuple(code.column for code in codes if code.column not in down)
+        shown += [Lane(name, codes[0].role, up, down)] if codes else []
     return sorted(shown, key=lambda lane: lane.role != "therapist")
-
-
-def _lane(name: str, codes: list[Code]) -> Lane:
-    down = tuple(code.column for code in codes if code.lane.endswith(" -"))
-    return Lane(name, codes[0].role, tuple(code.column for code in codes if code.column not in down), down)

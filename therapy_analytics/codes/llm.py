@@ -310,16 +310,13 @@ def instructions(role: Role, books: Sequence[Codebook]) -> str:
     parts = [_TASK.format(n_before=N_BEFORE, role=role)]
     for book in books:
         codes = [code for code in book.codes if code.role == role]
-        if codes:
-            parts += [f"# {book.name}\n{book.definition}", *map(_described, codes)]
+        parts += [f"# {book.name}\n{book.definition}"] if codes else []
+        for code in codes:
+            lines = [f"[{code.column}] {code.name}", code.definition]
+            lines += [f"Has it: {one}" for one in code.examples]
+            lines += [f"Does not have it: {one}" for one in code.counter_examples]
+            parts.append("\n".join(lines))
     return "\n\n".join(parts)
-
-
-def _described(code: Code) -> str:
-    lines = [f"[{code.column}] {code.name}", code.definition]
-    lines += [f"Has it: {one}" for one in code.examples]
-    lines += [f"Does not have it: {one}" for one in code.counter_examples]
-    return "\n".join(lines)
 
 
 def questions_of(session: Session, roles: frozenset[Role]) -> Iterator[Question | None]:

@@ -329,7 +329,7 @@ class AnswerCache:
             return
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._file = io.FileIO(str(path), "a+", opener=_private)
+            self._file = io.FileIO(str(path), "a+", opener=lambda name, flags: os.open(name, flags, 0o600))
             self._answers = self._read()
         except OSError as error:
             problem = f"{path.parent} cannot be written ({error.strerror or type(error).__name__})"
@@ -366,10 +366,6 @@ class AnswerCache:
             if answer is not None:
                 answers.setdefault(*answer)
         return answers
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _answer(line: bytes) -> tuple[str, tuple[str, ...]] | None:

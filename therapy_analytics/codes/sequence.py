@@ -105,7 +105,8 @@ class SequenceModel:
         for layer in range(N_LAYERS):
             found = found + self._attended(_normed(found, arrays[f"{layer}.norm1"]), layer, distance, seen)
             inner = _normed(found, arrays[f"{layer}.norm2"]) @ arrays[f"{layer}.up.weight"] + arrays[f"{layer}.up.bias"]
-            found = found + _gelu(inner) @ arrays[f"{layer}.down.weight"] + arrays[f"{layer}.down.bias"]
+            inner = 0.5 * inner * (1.0 + erf(inner / np.sqrt(2.0)))  # GELU
+            found = found + inner @ arrays[f"{layer}.down.weight"] + arrays[f"{layer}.down.bias"]
         scores = _normed(found, arrays["out.norm"]) @ arrays["out.weight"] + arrays["out.bias"]
         return np.hstack([lines, scores + read @ arrays["skip.weight"] + arrays["skip.bias"]])
 
@@ -170,19 +171,6 @@ def _normed(given: Floats, weights: Floats) -> Floats:
     return scaled
 
 
-def _gelu(given: Floats) -> Floats:
-    result: Floats = 0.5 * given * (1.0 + erf(given / np.sqrt(2.0)))
-    return result
-
-
-def _places(turn_of: Ints) -> Floats:
-    _, first, n_parts = np.unique(turn_of, return_index=True, return_counts=True)
-    before = np.arange(len(turn_of)) - np.repeat(first, n_parts)
-    of_turn = np.repeat(n_parts, n_parts)
-    columns = [before == 0, before == of_turn - 1, np.minimum(before, 6) / 6, np.log(of_turn) / 2]
-    return np.stack(columns, axis=1).astype(np.float64)
-
-
 def beside(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:
     """Return the numbers that are read beside the vectors of a session's parts, float64 (n_parts, PLACES).
 
@@ -200,7 +188,11 @@ def beside(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> F
     roles : int array (n_parts,)
         Role of each part's turn.
     """
-    return np.hstack([_places(turn_of), _repeated(vectors, turn_of, roles)])
+    _, first, n_parts = np.unique(turn_of, return_index=True, return_counts=True)
+    before = np.arange(len(turn_of)) - np.repeat(first, n_parts)
+    of_turn = np.repeat(n_parts, n_parts)
+    columns = [before == 0, before == of_turn - 1, np.minimum(before, 6) / 6, np.log(of_turn) / 2]
+    return np.hstack([np.stack(columns, axis=1).astype(np.float64), _repeated(vectors, turn_of, roles)])
 
 
 def _repeated(vectors: Floats, turn_of: Ints, roles: NDArray[np.integer[Any]]) -> Floats:

@@ -33,16 +33,13 @@ def cluster_column(sessions: pd.DataFrame, by: str = "") -> str:
         if name not in sessions or name == by:
             continue
         values = sessions[name].where(sessions[name] != "")
-        # A column with one value for all sessions does not distinguish clusters.
-        if values.nunique() > 1 and not (by in sessions and _says_the_same(values, sessions[by])):
+        if values.nunique() <= 1:  # a column with one value for all sessions does not distinguish clusters
+            continue
+        one_each = by in sessions and bool((values.groupby(sessions[by]).nunique() <= 1).all())
+        says_the_same = one_each and (by == "model" or bool((values.fillna("") == sessions[by]).all()))
+        if not says_the_same:
             return name
     return SESSION
-
-
-def _says_the_same(values: pd.Series, groups: pd.Series) -> bool:
-    """Return whether a column has one value in each group, and is called as these or groups are models."""
-    one_each = bool((values.groupby(groups).nunique() <= 1).all())
-    return one_each and (groups.name == "model" or bool((values.fillna("") == groups).all()))
 
 
 def cluster_numbers(sessions: pd.DataFrame, column: str, by: str = "", *, crossed: bool = False) -> Ints:

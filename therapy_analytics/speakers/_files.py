@@ -107,7 +107,12 @@ def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptio
                 files.append(out / "transcripts" / name)
                 done.append(replace(one, session=session))
         if done:
-            private.write(part / "changes.csv", csv_of_rows([COLUMNS, *_rows(done)]).encode())
+            rows = [
+                (one.session.id, change.kind, change.turn, change.last_turn, change.row, change.words, change.before,
+                 change.after, f"{min(change.probability, 0.999):.3f}")
+                for one in done for change in one.changes
+            ]  # fmt: skip
+            private.write(part / "changes.csv", csv_of_rows([COLUMNS, *rows]).encode())
     counts = Counter[str](change.kind for one in done for change in one.changes)
     abstained = tuple((one.session.id, one.abstained) for one in done if one.abstained)
     return Speakers(tuple(files), counts, abstained, tuple(problems), tuple(account.lines()))
@@ -170,11 +175,3 @@ def _unnamed_session(raw: RawSession, source: Source) -> Session:
             )  # fmt: skip
     identity = safe_id(usable_name(raw.name.strip(), source.path.stem) or source.path.stem)
     return Session(id=identity, source_file=source.path.name, turns=tuple(turns), notes=raw.notes)
-
-
-def _rows(done: Sequence[Proposal]) -> Iterator[list[str]]:
-    for one in done:
-        for change in one.changes:
-            numbers = (change.turn, change.last_turn, change.row, change.words)
-            probability = f"{min(change.probability, 0.999):.3f}"
-            yield [one.session.id, change.kind, *map(str, numbers), change.before, change.after, probability]

@@ -4,6 +4,11 @@
 turn how often each lexicon category occurs. A lexicon is a data file (TOML, or LIWC's
 ``.dic``); to add one to the package, put it into ``lexicons/`` at the root of the
 repository; a user adds one with ``--lexicon FILE`` or ``ta.analyze(..., lexicons=[...])``.
+
+`annotate` and `tokens` make the arrays; `lexicons` and `phrases` count; `segments` cuts turns for small models;
+`wordpiece`, `embeddings` and `meanings` give vectors; `donors` chooses sessions for surrogate pairs; `english` and
+`training_talk` say for which sessions all this was made; `data_files` checks files of data; `integers` helps with
+arrays.
 """
 
 from therapy_analytics.text.annotate import EXTRAS, AnnotatedSession, Batch, Extra, TurnArrays, annotate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -297,7 +297,10 @@ def _phrases(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64]) -> li
         index.setdefault(norm, []).append(number)
     beginning: dict[tuple[int, int], list[tuple[int, list[frozenset[int]], int]]] = {}
     for number, (phrase, column) in enumerate(matcher.phrases):
-        words = [_types_of(word, index) for word in phrase]
+        words = []  # the token types that fit each word; * at its end stands for any continuation
+        for word in phrase:
+            norms = [norm for norm in index if norm.startswith(word[:-1])] if word.endswith("*") else [word]
+            words.append(frozenset(number for norm in norms for number in index.get(norm, ())))
         for one, other in product(words[0], words[1]) if all(words) else ():
             beginning.setdefault((one, other), []).append((number, words, column))
     ids, turns = tokens.ids.tolist(), turn_of.tolist()
@@ -309,9 +312,3 @@ def _phrases(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64]) -> li
             if inside and all(id_ in word for id_, word in zip(ids[first:last], words, strict=True)):
                 found.append((number, first, last, column))
     return [(first, last, column) for _, first, last, column in sorted(found)]
-
-
-def _types_of(word: str, index: Mapping[str, Sequence[int]]) -> frozenset[int]:
-    """Return the token types that fit a word of a phrase; ``*`` at its end stands for any continuation."""
-    norms = [norm for norm in index if norm.startswith(word[:-1])] if word.endswith("*") else [word]
-    return frozenset(number for norm in norms for number in index.get(norm, ()))

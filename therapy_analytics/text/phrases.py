@@ -215,12 +215,12 @@ def parse(pattern: str, slots: Mapping[str, frozenset[str]]) -> Pattern:
     >>> [part if isinstance(part, str) else (sorted(part[0]), part[1]) for part in parts]
     ['^', (['you'], False), (['did', 'do'], False), (['so'], True), '...', (['well'], False), '$']
     """
-    return tuple(part if part in _SIGNS else _words(part, slots) for part in pattern.split())
-
-
-def _words(part: str, slots: Mapping[str, frozenset[str]]) -> tuple[frozenset[str], bool]:
-    names = part.removesuffix("?").split("|")
-    return frozenset().union(*(slots[one[1:]] if one[0] == "@" else {one} for one in names)), part.endswith("?")
+    parts: list[Part] = []
+    for part in pattern.split():
+        names = [] if part in _SIGNS else part.removesuffix("?").split("|")
+        words = frozenset().union(*(slots[one[1:]] if one[0] == "@" else {one} for one in names))
+        parts.append((words, part.endswith("?")) if names else part)
+    return tuple(parts)
 
 
 @functools.cache

@@ -86,10 +86,7 @@ def _n_words(begins: Ints, word: Bools) -> Ints:
 
 
 def _window_begins(begins: Ints, word: Bools) -> Ints:
-    """Return where the second and further windows of sentences of more than `LONGEST` words begin.
-
-    Word ``j`` of a sentence of ``n`` words is in window ``j * n_windows // n``.
-    """
+    """Return where the second and further windows of sentences of more than `LONGEST` words begin."""
     spoken = np.flatnonzero(word)
     n_words = _n_words(begins, word)
     n_windows = np.maximum(-(-n_words // LONGEST), 1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,7 +99,9 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     return Tokens(
         lower=lower,
         norm=tuple(_NORMS.get(norm, norm).lower() for _, norm in types),
-        keys=np.frombuffer(b"".join(map(_key, lower)), dtype="<u8"),
+        keys=np.frombuffer(
+            b"".join(blake2b(one.encode("utf-8", "surrogatepass"), digest_size=8).digest() for one in lower), "<u8"
+        ),
         verbal=verbal,
         ids=ids,
         offsets=np.searchsorted(text_of, np.arange(len(texts) + 1)),
@@ -113,10 +115,6 @@ def _tokenizer() -> Tokenizer:
     """Load spaCy's English tokeniser, which takes one to three seconds: not before the first text is tokenised."""
     tokenizer: Tokenizer = third_party.spacy().blank("en").tokenizer
     return tokenizer
-
-
-def _key(word: str) -> bytes:
-    return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _flags(test: Callable[[str], object], types: tuple[str, ...]) -> NDArray[np.bool_]:

@@ -3,6 +3,8 @@
 >>> from therapy_analytics.stats.training import train
 >>> found = train("codes.csv", "transcripts/", "my_model/")  # doctest: +SKIP
 >>> found.scores  # doctest: +SKIP
+
+`recalibration` holds the statistics of one code that is re-calibrated.
 """
 
 from therapy_analytics.stats.training._groups import near_copies

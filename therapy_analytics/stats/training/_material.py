@@ -134,9 +134,14 @@ def material_of(
         rows.columns
     ):  # a row a turn and code: what stands beside, as in settled.csv, is no code
         rows = rows[[name for name in rows if name in NAMES]]
-    facts = _facts(rows) if options.codebook is None else []
+    constant = [name for name, changes in _binary(rows) if not changes] if options.codebook is None else []
+    why = "the same for all turns of each session, so taken for facts about sessions and not for codes"
+    facts = [f"Columns left out: {', '.join(constant)} ({why})."] if constant else []
     rows, wanted, book = _translated(rows, options.codebook)
-    wanted = _chosen(wanted, options.only)
+    names = [code.column for code in wanted]
+    if strange := sorted(set(options.only) - set(names)):
+        raise BadOptionError("--only", f"there is no code {strange[0]!r}", f"Known: {', '.join(names)}")
+    wanted = tuple(code for code in wanted if not options.only or code.column in options.only)
     machine = Machine(_turns(sessions, wanted), tuple(code.column for code in wanted), {})
     gold = read_gold(machine, rows, GoldOptions(book=book, blank=options.blank, pseudonyms=pseudonyms))
     shares = gold.values.pivot_table(index="place", columns="code", values="value", aggfunc="mean")
@@ -181,13 +186,6 @@ def _turns(sessions: Sequence[Session], codes: Iterable[Code]) -> pd.DataFrame:
     role = turns["role"]
     fits = {code.column: role.isin(CODED) if code.definition == _MAKESHIFT else role.eq(code.role) for code in codes}
     return turns.assign(**{name: np.where(mine, 0.0, np.nan) for name, mine in fits.items()})
-
-
-def _chosen(codes: tuple[Code, ...], only: Sequence[str]) -> tuple[Code, ...]:
-    names = [code.column for code in codes]
-    if strange := sorted(set(only) - set(names)):
-        raise BadOptionError("--only", f"there is no code {strange[0]!r}", f"Known: {', '.join(names)}")
-    return tuple(code for code in codes if not only or code.column in only)
 
 
 def _with_roles(
@@ -246,13 +244,6 @@ def _made(label: str) -> Code:
     name = re.sub(r"[^a-z0-9]+", "_", label.replace("+", "_plus").replace("-", "_minus")).strip("_") or "code"
     name = (name if name[0].isalpha() else f"code_{name}")[:_LONGEST_LABEL].strip("_")
     return Code(OWN, name, label.replace("_", " "), "therapist", OWN, _MAKESHIFT, (), (), source="The user's codes")
-
-
-def _facts(rows: pd.DataFrame) -> list[str]:
-    """Say which columns of 0 and 1 are the same for all turns of each session, and so are not codes."""
-    names = [name for name, changes in _binary(rows) if not changes]
-    why = "the same for all turns of each session, so taken for facts about sessions and not for codes"
-    return [f"Columns left out: {', '.join(names)} ({why})."] if names else []
 
 
 def _binary(rows: pd.DataFrame) -> Iterator[tuple[str, bool]]:

@@ -13,7 +13,7 @@ from therapy_analytics.codes import Code
 from therapy_analytics.codes.features import N_BUCKETS, Features
 from therapy_analytics.codes.weights import Weights
 from therapy_analytics.core.clusters import Bools, Floats, Ints
-from therapy_analytics.stats.agreement import _coefficients as co
+from therapy_analytics.stats.agreement import coefficients as co
 from therapy_analytics.stats.agreement.coefficients import interval_columns
 
 OWN, CONTEXT, DENSE = 5.0, 32.0, 6.0
@@ -317,12 +317,8 @@ def statistics(one: Judged) -> dict[str, float]:
     if one.shipped is not None:
         theirs = one.tables(one.shipped)
         estimates["shipped_kappa"] = co.estimate(co.kappa, theirs)
-        estimates["difference"] = co.estimate(_difference, np.stack([tables, theirs], axis=1), bounded=False)
+        both = np.stack([tables, theirs], axis=1)
+        estimates["difference"] = co.estimate(lambda n: -np.diff(co.kappa(n))[..., 0], both, bounded=False)
     for name, numbers in estimates.items():
         found |= interval_columns(name, numbers)
     return found
-
-
-def _difference(tables: Floats) -> Floats:
-    kappas = co.kappa(tables)
-    return np.asarray(kappas[..., 0] - kappas[..., 1])
