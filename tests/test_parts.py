@@ -83,7 +83,7 @@ def test_there_are_no_folders_of_sessions_figures_or_words(undisturbed: Path) ->
     assert "text" not in pd.read_parquet(undisturbed / "turns")
 
 
-@pytest.mark.parametrize("asked", [{"report": True}, {"figures": ("svg",)}])
+@pytest.mark.parametrize("asked", [{"report": True}, {"plots": "session"}])
 def test_page_and_figures_cannot_be_had(asked: dict[str, Any], talks: Path, tmp_path: Path) -> None:
     with pytest.raises(BadOptionError, match=r"from tables in CSV\. Leave --.* out, or write CSV"):
         ta.run([talks], tmp_path / "r", settings=FAST, writing=ta.Writing(form="parquet", **asked))

@@ -67,7 +67,7 @@ def write(
     Returns
     -------
     list of Path
-        The files that were written.
+        The files that were written, in that order.
 
     Raises
     ------
@@ -93,8 +93,7 @@ def write(
         if isinstance(found, Outcomes) and figures:
             pictures = dict(zip(_shown(found), drawn, strict=True))
             private.write(part / PAGE, course_page.html(found, pictures, report=_report(found, folder)))
-        written = sorted(path.name for path in part.iterdir())
-    return [folder / name for name in written]
+    return [path for name in (*texts, *figures, PAGE, PROBLEMS) if (path := folder / name).is_file()]
 
 
 def _figures(found: Found) -> Figures:
