@@ -14,9 +14,7 @@ from therapy_analytics.core.errors import BadOptionError
 from therapy_analytics.plots import PLOTS
 from therapy_analytics.results import references
 from therapy_analytics.stats.compare import CompareOptions, compare
-from therapy_analytics.stats.compare.groups import choose, grouped
 from therapy_analytics.stats.compare.sessions import built_in_codebook, read_results
-from therapy_analytics.stats.compare.tables import groups_table
 
 MEASURES = ("therapist_question_rate", "therapist_reflection_rate", "therapist_input_rate", "therapist_words_per_turn")
 FEW = CompareOptions(permutations=1_000)
@@ -283,28 +281,6 @@ def test_change_over_sessions_and_parts_within_clients() -> None:
     parts = found.within.set_index("measure")["share_between"]
     assert parts["therapist_words_per_turn"] > 0.5 > parts["therapist_question_rate"]
     assert "Change over sessions" in found.words
-
-
-@pytest.mark.parametrize("n", [2, 30])
-def test_no_label_of_the_figure_lies_on_another(n: int) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    names = [f"A counselor with a rather long name, {i % n}" for i in range(120)]
-    read = read_results(sessions(120, counselor=names))
-    groups = groups_table(grouped(read, choose(read, None), by="counselor", cluster=None))
-    figure = Figure(figsize=PLOTS["comparison"].size(groups))
-    canvas = FigureCanvasAgg(figure)
-    ax = PLOTS["comparison"](groups, ax=figure.add_axes((0, 0, 1, 1)))
-    canvas.draw()
-    panels = ax.child_axes
-    assert len(panels) == min(len(MEASURES), 4 if n == 30 else 12)  # as many as a page holds
-    boxes = [text.get_window_extent() for text in panels[0].get_yticklabels()]
-    assert len({text.get_text() for text in panels[0].get_yticklabels()}) == n
-    assert all(not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[i + 1 :])
-    assert all(box.x0 >= 0 for box in boxes)
-    titles = [text.get_window_extent() for panel in panels for text in panel.texts]
-    assert all(box.x1 <= figure.bbox.x1 for box in titles)
 
 
 def test_a_figure_without_groups_says_so() -> None:
