@@ -2,8 +2,8 @@
 
 A transcript is run twice from file to page with its figures, so that everything is loaded, and the second time every
 function of the package that is entered is noted, in all threads. The same is done from a `Session` in memory to its row
-of ``sessions.csv``. Printed is how many files these functions stand in, by room, and how many files the package has; a
-reader who wants to follow a session must know them.
+of ``sessions.csv``. Printed is how many files these functions stand in, by package, and how many files the
+program has; a reader who wants to follow a session must know them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def entered(work: Callable[[Path], object]) -> set[Path]:
 
 
 def main() -> None:
-    """Print the number of files, by room."""
+    """Print the number of files, by package."""
     words = [word for word in sys.argv[1:] if word != "--list"]
     transcript = Path(words[0]) if words else SAMPLE
     sessions = ta.read(transcript)
@@ -61,8 +61,8 @@ def main() -> None:
     }
     for title, found in ways.items():
         print(f"\n{title}: {len(found)} of {len(list(PACKAGE.rglob('*.py')))} files")
-        for room, n in sorted(Counter(path.relative_to(PACKAGE).parts[0] for path in found).items()):
-            print(f"  {room:<16}{n:>5}")
+        for package, n in sorted(Counter(path.relative_to(PACKAGE).parts[0] for path in found).items()):
+            print(f"  {package:<16}{n:>5}")
         if "--list" in sys.argv:
             print(*(f"    {path.relative_to(PACKAGE).as_posix()}" for path in sorted(found)), sep="\n")
 

@@ -66,9 +66,8 @@ def assert_said(done: Done, folder: Path, *figures: str) -> None:
     assert not any((folder / name).exists() for name in figures)
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_run_has_all_tables_and_draws_the_figure_when_it_is_run_again(
-    form: str, samples: Path, tmp_path: Path, broken: Break
+    samples: Path, tmp_path: Path, broken: Break
 ) -> None:
     session, whole = broken("session"), broken("thirds")
     out, path = tmp_path / "out", samples / "aria_ben.json"
@@ -79,30 +78,27 @@ def test_a_run_has_all_tables_and_draws_the_figure_when_it_is_run_again(
         str(out),
         "--tagger",
         "fast",
-        "--plots",
-        "all",
+        "--no-report",
         "--processes",
         "1",
-        "--no-report",
+        "--plots",
+        "all",
     ]
-    words += ["--output-format", form]
-    place = "sessions" if form == "csv" else "folders"
     first = tanalyze(*words)
-    assert_said(first, out, f"{place}/aria_ben/session.png", "thirds.png")
-    assert (out / place / "aria_ben" / "profile.png").is_file()
+    assert_said(first, out, "sessions/aria_ben/session.png", "thirds.png")
+    assert (out / "sessions" / "aria_ben" / "profile.png").is_file()
     assert any(path.name != "thirds.png" for path in out.glob("*.png"))
     problems = (out / "problems.csv").read_bytes()
-    assert_said(tanalyze(*words), out, f"{place}/aria_ben/session.png", "thirds.png")
+    assert_said(tanalyze(*words), out, "sessions/aria_ben/session.png", "thirds.png")
     assert (out / "problems.csv").read_bytes() == problems
-    if form == "csv":
-        plain = tmp_path / "plain"
-        tanalyze("run", str(path), "--out", str(plain), "--tagger", "fast", "--no-plots", "--no-report")
-        assert tables(out) == tables(plain)
+    plain = tmp_path / "plain"
+    tanalyze("run", str(path), "--out", str(plain), "--tagger", "fast", "--no-plots", "--no-report")
+    assert tables(out) == tables(plain)
     session["fails"] = whole["fails"] = False
     again = tanalyze(*words)
     assert again.status == 0
     assert "could not be drawn" not in again.text
-    assert (out / place / "aria_ben" / "session.png").is_file()
+    assert (out / "sessions" / "aria_ben" / "session.png").is_file()
     assert (out / "thirds.png").is_file()
     assert pd.read_csv(out / "problems.csv").empty
 

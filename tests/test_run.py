@@ -143,7 +143,7 @@ def test_turns_add_up_to_the_session(out: Path, sessions: pd.DataFrame) -> None:
 
 def test_a_default_run_writes_these_files(out: Path) -> None:
     written = list(files(out))
-    assert len(written) == 9 + 9 * 15
+    assert len(written) == 9 + 7 * 15
 
 
 def test_the_same_with_two_processes_and_smaller_batches(

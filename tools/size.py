@@ -1,10 +1,10 @@
-"""How much there is to hold in mind: ``python tools/size.py [FOLDER]`` prints the rooms beside their budgets.
+"""How much there is to hold in mind: ``python tools/size.py [FOLDER]`` prints the packages beside their budgets.
 
-For each room (a package below ``therapy_analytics``) its modules, lines, statements, and lines of TOML and of scripts
+For each package below ``therapy_analytics`` its modules, lines, statements, and lines of TOML and of scripts
 and styles, beside the lines that docs/architecture.md allows; then what the design asks for: no loose file, modules up
-to 600 lines, bodies up to 60, no import of another room's private modules, none that goes up, no cycle between files,
-no class name twice. Lines are those of the file, with comments, docstrings and blank lines; statements are counted in
-the syntax tree, without docstrings.
+to 600 lines, bodies up to 60, no import of another package's private modules, none that goes up, no cycle between
+files, no class name twice. Lines are those of the file, with comments, docstrings and blank lines; statements are
+counted in the syntax tree, without docstrings.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BUDGETS = {
     "core": 2_100, "readers": 8_000, "text": 1_900, "codes": 4_400, "speakers": 800, "measures": 6_200,
     "results": 1_400, "stats": 7_400, "plots": 2_400, "coding": 500, "report": 1_900, "run": 1_600, "cli": 1_400,
 }  # fmt: skip
-"""The rooms, the lowest first (a room imports from those before it, or stays in itself), and lines at most of each."""
+"""The packages, the lowest first (each imports from those before it, or stays in itself), with their lines at most."""
 MOST_ALL, MOST_WITHOUT_READERS = 40_000, 30_000
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -67,8 +67,8 @@ def module_name(path: Path, package: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def room_of(name: str) -> str:
-    """Return the room in which a dotted name of the package stands; "" for the package itself."""
+def home_of(name: str) -> str:
+    """Return the package below ``therapy_analytics`` in which a dotted name stands; "" for that itself."""
     return name.split(".")[1] if "." in name else ""
 
 
@@ -87,21 +87,21 @@ def is_private(name: str) -> bool:
 
 
 def private_imports(package: Path) -> list[tuple[str, str]]:
-    """Return each import of what is private to another room: the module that imports, and the name."""
+    """Return each import of what is private to another package: the module that imports, and the name."""
     found = [
         (module_name(path, package), name) for path, tree in trees(package).items() for name in named_imports(tree)
     ]
-    return [(module, name) for module, name in found if room_of(module) != room_of(name) and is_private(name)]
+    return [(module, name) for module, name in found if home_of(module) != home_of(name) and is_private(name)]
 
 
 def upward_imports(package: Path) -> list[tuple[str, str]]:
-    """Return each import of a room from one that stands above it: the module that imports, and the name."""
+    """Return each import of a package from one that stands above it: the module that imports, and the name."""
     order = list(BUDGETS)
     found = [
         (module_name(path, package), name) for path, tree in trees(package).items() for name in named_imports(tree)
     ]
-    inside = [(module, name) for module, name in found if {room_of(module), room_of(name)} <= set(order)]
-    return [(module, name) for module, name in inside if order.index(room_of(name)) > order.index(room_of(module))]
+    inside = [(module, name) for module, name in found if {home_of(module), home_of(name)} <= set(order)]
+    return [(module, name) for module, name in inside if order.index(home_of(name)) > order.index(home_of(module))]
 
 
 def imports(package: Path, *, everywhere: bool = False) -> dict[str, set[str]]:
@@ -154,14 +154,14 @@ def _reached(start: str, edges: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def rooms(package: Path) -> dict[str, dict[str, int]]:
-    """Return what each room holds: modules, lines, statements, lines of TOML, and of scripts and styles."""
+def sizes(package: Path) -> dict[str, dict[str, int]]:
+    """Return what each package holds: modules, lines, statements, lines of TOML, and of scripts and styles."""
     found = trees(package)
     table: dict[str, dict[str, int]] = {}
-    for room in BUDGETS:
-        paths = [path for path in found if path.relative_to(package).parts[0] == room]
-        data = [path for path in (package / room).rglob("*") if path.suffix in {".toml", ".js", ".css"}]
-        table[room] = {
+    for name in BUDGETS:
+        paths = [path for path in found if path.relative_to(package).parts[0] == name]
+        data = [path for path in (package / name).rglob("*") if path.suffix in {".toml", ".js", ".css"}]
+        table[name] = {
             "modules": len(paths),
             "lines": sum(map(n_lines, paths)),
             "statements": sum(n_statements(found[path]) for path in paths),
@@ -179,13 +179,13 @@ def listed(what: str, found: Iterable[object]) -> None:
 
 def main(package: Path) -> None:
     """Print the table and what the design asks for."""
-    found, table = trees(package), rooms(package)
+    found, table = trees(package), sizes(package)
     heads = ["modules", "lines", "at most", "statements", "TOML", "JS, CSS"]
-    print(f"{'room':<12}" + "".join(f"{head:>12}" for head in heads))
+    print(f"{'package':<12}" + "".join(f"{head:>12}" for head in heads))
     total = {head: sum(row[head] for row in table.values()) for head in next(iter(table.values()))}
-    for room, row in [*table.items(), ("all", total)]:
-        shown = {**row, "at most": BUDGETS.get(room, MOST_ALL)}
-        print(f"{room:<12}" + "".join(f"{shown[head]:>12,}" for head in heads))
+    for name, row in [*table.items(), ("all", total)]:
+        shown = {**row, "at most": BUDGETS.get(name, MOST_ALL)}
+        print(f"{name:<12}" + "".join(f"{shown[head]:>12,}" for head in heads))
     others = total["lines"] - table["readers"]["lines"] - table["speakers"]["lines"]
     print(f"without readers and speakers: {others:,} lines, at most {MOST_WITHOUT_READERS:,}\n")
     every = [one for tree in found.values() for one in functions(tree)]
@@ -203,7 +203,9 @@ def main(package: Path) -> None:
     listed(f"modules over {MOST_LINES} lines", [one for one in longest if one[0] > MOST_LINES])
     listed(f"bodies over {MOST_BODY} lines", sorted((one for one in bodies if one[0] > MOST_BODY), reverse=True))
     listed("class names that occur twice", [name for name, n in classes.items() if n > 1])
-    listed("imports of another room's private modules", [f"{one} <- {name}" for one, name in private_imports(package)])
+    listed(
+        "imports of another package's private modules", [f"{one} <- {name}" for one, name in private_imports(package)]
+    )
     listed("imports that go up", [f"{one} <- {name}" for one, name in upward_imports(package)])
     listed("cycles between files", [" <-> ".join(group) for group in cycles(imports(package))])
 

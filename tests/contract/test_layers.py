@@ -22,8 +22,8 @@ from therapy_analytics.plots import PLOTS
 from therapy_analytics.readers.base import READERS
 from therapy_analytics.readers.writers import WRITERS
 
-ROOMS = tuple(size.BUDGETS)
-"""The rooms of the house, the lowest first: a room imports from those before it, or stays in itself."""
+PACKAGES = tuple(size.BUDGETS)
+"""The packages, the lowest first: a package imports from those before it, or stays in itself."""
 MOST_PRIVATE = 25
 """Files of tests that import what is private; those of the readers are most of them."""
 PACKAGE = Path(__file__).resolve().parents[2] / "therapy_analytics"
@@ -48,15 +48,15 @@ def _imports(path: Path) -> list[str]:
 
 
 @CHECKOUT
-def test_nothing_lies_loose_and_there_are_thirteen_rooms() -> None:
+def test_nothing_lies_loose_and_there_are_thirteen_packages() -> None:
     loose = {path.name for path in PACKAGE.iterdir() if path.is_file()}
     assert loose == {"__init__.py", "py.typed"}
-    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
-    assert rooms == set(ROOMS)
+    packages = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert packages == set(PACKAGES)
 
 
 @CHECKOUT
-def test_imports_go_one_way_and_past_no_private_module_of_another_room() -> None:
+def test_imports_go_one_way_and_past_no_private_module_of_another_package() -> None:
     assert size.upward_imports(PACKAGE) == []
     assert size.private_imports(PACKAGE) == []
 

@@ -118,7 +118,7 @@ def fitted(name: str, width: float, *, bold: bool = False, ends: bool = False) -
     """Leave out the end of a name that is wider than so many points; or its middle, where names differ at their `ends`.
 
     >>> fitted("Names an expressed feeling", 60.0), fitted("counselor of the north 17", 60.0, ends=True)
-    ('Names an expr…', 'counselor … 17')
+    ('Names an exp…', 'counselor…h 17')
     """
     name = "".join(letter if letter.isprintable() else " " for letter in name)
     shown, n = (name := " ".join(name.split())), len(name)
