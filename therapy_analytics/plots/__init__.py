@@ -122,9 +122,12 @@ def plot(  # noqa: PLR0913  # what is said of a plot is said where it is defined
         def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
             from matplotlib import rc_context  # noqa: PLC0415  # slow, and a look at the plots' names needs none
 
-            tables = tables_of(table)
+            tables, axes = (
+                tables_of(table),
+                axes_or_new(ax),
+            )  # a notebook's backend must not be chosen inside the context
             with rc_context(LOOK):
-                drawn = draw(*tables, ax=axes_or_new(ax))
+                drawn = draw(*tables, ax=axes)
             return _fitted(*drawn) if isinstance(drawn, tuple) else _fitted(drawn)
 
         name = draw.__name__
