@@ -21,6 +21,15 @@ settings.register_profile("without a clock", deadline=None)  # speed is measured
 settings.load_profile("without a clock")
 
 
+SLOWEST = ("test_kills.py", "test_coding_in_browser.py", "test_commands.py", "test_executors.py", "test_notebooks.py")
+"""Files that take longest. They begin first, so that no worker is left with one of them when the others have ended."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the slowest files first."""
+    items.sort(key=lambda item: item.path.name not in SLOWEST)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Return the checkout."""

@@ -240,10 +240,32 @@ def _own_style() -> Iterator[None]:
 def _write(figure: Figure, path: Path, caption: str) -> None:
     """Write a figure in the format of its ending; the file says neither when nor by which program it was made."""
     kind = path.suffix.lower().removeprefix(".")
-    metadata: dict[str, str | None] = {
-        "png": {"Software": None, "Description": caption or None},
+    if kind == "png":
+        _write_png(figure, path, caption)
+        return
+    about: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Creator": None, "Description": caption or None},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": caption or None},
-    }[kind]
-    options: dict[str, Any] = {"pil_kwargs": {"compress_level": 1}} if kind == "png" else {}
-    figure.savefig(private.fresh(path), format=kind, metadata=metadata, **options)
+    }
+    figure.savefig(private.fresh(path), format=kind, metadata=about[kind])
+
+
+def _write_png(figure: Figure, path: Path, caption: str) -> None:
+    """Write a figure as PNG with 256 colours, which takes less than half of the space and of the time."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  # slow
+    from PIL import Image  # noqa: PLC0415
+    from PIL.PngImagePlugin import PngInfo  # noqa: PLC0415
+
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    size = canvas.get_width_height()
+    picture = Image.frombuffer("RGBA", size, canvas.buffer_rgba(), "raw", "RGBA", 0, 1).convert("RGB")
+    of_palette = picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    colours: Any = of_palette.getpalette()
+    ground: Any = of_palette.getpixel((0, 0))
+    colours[3 * ground : 3 * ground + 3] = picture.getpixel((0, 0))  # the palette's white is a little grey
+    of_palette.putpalette(colours)
+    about = PngInfo()
+    if caption:
+        about.add_itxt("Description", caption)
+    of_palette.save(private.fresh(path), format="png", compress_level=1, dpi=(figure.dpi, figure.dpi), pnginfo=about)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
 from therapy_analytics.plots import FONT, axes_or_new, plot, say_instead
@@ -233,7 +234,9 @@ def _draw_lane(main: Axes, turns: DataFrame, middle: Floats, lane: Lane, level: 
         sides = [(lane.up, 0.0, 0.42, style.GREEN), (lane.down, -0.42, 0.0, style.VERMILION)]
     for columns, low, high, colour in sides:
         x = middle[_coded(turns, columns)[0] & own]
-        main.vlines(x, level + low, level + high, colors=colour, lw=mark, clip_on=False, label=" ".join(columns))
+        ends = [((one, level + low), (one, level + high)) for one in x]
+        marks = LineCollection(ends, colors=colour, lw=mark, clip_on=False, label=" ".join(columns))
+        main.add_collection(marks, autolim=False)  # ten times as fast as vlines, which look for the ends of the axis
 
 
 @dataclass(frozen=True, slots=True)
