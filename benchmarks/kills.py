@@ -59,7 +59,9 @@ class Killed(NamedTuple):
 
 
 _QUICK = "--tagger fast --no-plots --no-report"
-_COMPARE = "--by session_number --cluster session --measures therapist_question_rate --no-plots --out o"
+_COMPARE = (
+    "--by session_number --cluster session --measures therapist_question_rate --permutations 1000 --no-plots --out o"
+)
 _TRAIN = "sample_transcripts --only mi_question --beside fast --out o"
 COMMANDS: Mapping[str, Killed] = {
     "run": Killed(f"run talks {_QUICK} --out o --replace", f"run other {_QUICK} --out o"),

@@ -86,21 +86,27 @@ def is_private(name: str) -> bool:
     return any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
 
 
+def _named_by_module(package: Path) -> Iterator[tuple[str, str]]:
+    """Yield each module of a package with each name of the package that it imports."""
+    for path, tree in trees(package).items():
+        yield from ((module_name(path, package), name) for name in named_imports(tree))
+
+
 def private_imports(package: Path) -> list[tuple[str, str]]:
     """Return each import of what is private to another package: the module that imports, and the name."""
-    found = [
-        (module_name(path, package), name) for path, tree in trees(package).items() for name in named_imports(tree)
+    return [
+        (module, name)
+        for module, name in _named_by_module(package)
+        if home_of(module) != home_of(name) and is_private(name)
     ]
-    return [(module, name) for module, name in found if home_of(module) != home_of(name) and is_private(name)]
 
 
 def upward_imports(package: Path) -> list[tuple[str, str]]:
     """Return each import of a package from one that stands above it: the module that imports, and the name."""
     order = list(BUDGETS)
-    found = [
-        (module_name(path, package), name) for path, tree in trees(package).items() for name in named_imports(tree)
+    inside = [
+        (module, name) for module, name in _named_by_module(package) if {home_of(module), home_of(name)} <= set(order)
     ]
-    inside = [(module, name) for module, name in found if {home_of(module), home_of(name)} <= set(order)]
     return [(module, name) for module, name in inside if order.index(home_of(name)) > order.index(home_of(module))]
 
 

@@ -36,17 +36,6 @@ def _nodes(path: Path) -> list[ast.AST]:
     return list(ast.walk(size.trees(PACKAGE)[path]))
 
 
-def _imports(path: Path) -> list[str]:
-    """Return the sub-packages and top-level modules that a module imports, anywhere in it."""
-    found = []
-    for node in _nodes(path):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        found += [name.split(".")[1] for name in names if name.startswith("therapy_analytics.")]
-    return found
-
-
 @CHECKOUT
 def test_nothing_lies_loose_and_there_are_thirteen_packages() -> None:
     loose = {path.name for path in PACKAGE.iterdir() if path.is_file()}

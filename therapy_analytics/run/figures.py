@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -30,8 +31,10 @@ def draw_session(
     if formats:
         with tables_first(failed, folder / "figures"):
             turns = [pd.read_csv(folder / NAMED[name].csv) for name in ("turns", "probabilities", "turn_measures")]
-            tables = {"wide_turns": wide_turns(*turns), **_tables([folder], tagger)}
-            write_figures(session_figures(plots), tables, folder, formats=formats, width_mm=width_mm, failed=failed)
+            asked = session_figures(plots)
+            tables = _tables([folder], tagger, {one.takes for one in asked})
+            tables["wide_turns"] = wide_turns(*turns)
+            write_figures(asked, tables, folder, formats=formats, width_mm=width_mm, failed=failed)
     return failed
 
 
@@ -44,27 +47,30 @@ def draw_run(
     part.mkdir(mode=private.FOLDER)
     try:
         with tables_first(failed, out / "figures"):
-            tables = _tables((folders / name for name in sessions), tagger)
+            asked = run_figures()
+            tables = _tables([folders / name for name in sessions], tagger, {one.takes for one in asked})
             if (out / NAMED["sessions"].csv).is_file():
                 tables["sessions"] = pd.read_csv(out / NAMED["sessions"].csv)
-            for path in write_figures(run_figures(), tables, part, formats=formats, width_mm=width_mm, failed=failed):
+            for path in write_figures(asked, tables, part, formats=formats, width_mm=width_mm, failed=failed):
                 path.replace(out / path.name)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return failed
 
 
-def _tables(folders: Iterable[Path], tagger: str) -> dict[str, pd.DataFrame]:
-    """Return the tables of sessions that plots take, by their names in `Analysis`."""
+def _tables(folders: Collection[Path], tagger: str, wanted: Collection[str]) -> dict[str, pd.DataFrame]:
+    """Return the tables of sessions that plots take, by their names in `Analysis`: the parts, and others if wanted."""
     empty: dict[str, list[str]] = {name: [""] for name in STATISTICS}
-    parts, responses = [], []
-    for folder in folders:
-        parts.append(pd.read_csv(folder / NAMED["parts"].csv, keep_default_na=False, na_values=empty))
-        responses.append(pd.read_csv(folder / NAMED["responses"].csv))
-    tables = {
-        "parts": pd.concat(parts, ignore_index=True),
-        "responses": pd.concat(responses, ignore_index=True),
-    }
-    tables["profile"] = profile_table(tables["parts"])
-    tables["profile"].attrs["tagger"] = tagger
+    of_parts = {"keep_default_na": False, "na_values": empty}
+    tables = {"parts": _joined(folders, "parts", **of_parts)}
+    if "responses" in wanted:
+        tables["responses"] = _joined(folders, "responses")
+    if "profile" in wanted:
+        tables["profile"] = profile_table(tables["parts"])
+        tables["profile"].attrs["tagger"] = tagger
     return tables
+
+
+def _joined(folders: Collection[Path], name: str, **how: Any) -> pd.DataFrame:
+    tables: list[pd.DataFrame] = [pd.read_csv(folder / NAMED[name].csv, **how) for folder in folders]
+    return pd.concat(tables, ignore_index=True)
